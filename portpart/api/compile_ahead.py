@@ -19,7 +19,7 @@ from portpart.api.rank_call import divided
 from portpart.api.request import Request, checked_request
 from portpart.backends.communication import Communicator, Local, planned
 from portpart.backends.cpu import CpuSpace
-from portpart.backends.language.kernels import Kernel
+from portpart.backends.language import Kernel
 from portpart.backends.programs import Executable, ExecutionSpace, Program
 from portpart.errors import InputError
 from portpart.estimate import dry_run

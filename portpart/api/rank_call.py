@@ -39,7 +39,7 @@ from portpart.options import exact_fraction, number_of_blocks, shown
 from portpart.primitives import argmax_of, max_of, sum_of
 
 if TYPE_CHECKING:
-    from portpart.algorithms.recipes.portpart import PortpartConfig
+    from portpart.algorithms.recipes import PortpartConfig
 
 INSTEAD = "gather() makes a graph that one device partitions so"
 

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from portpart.backends.language.kernels import Kernel
+from portpart.backends.language import Kernel
 from portpart.backends.programs import Array, Executable, ExecutionSpace, Program, ProgramTable
 from portpart.graphs import EDGE_WEIGHT, MAX_ARCS, MAX_INT32, Hypergraph
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
-    from portpart.backends.programs.steps import Bound
+    from portpart.backends.programs import Bound
 
 SMALL = 2**16
 """Arrays of fewer bytes are real: the host may write into them."""

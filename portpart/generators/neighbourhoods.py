@@ -12,9 +12,7 @@ from typing import Any
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.language.kernels import DeviceFunction
-from portpart.backends.language.records import Record
-from portpart.backends.language.statics import Static
+from portpart.backends.language import DeviceFunction, Record, Static
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.generators.hashed import VertexOrder, place_of, vertex_at
 from portpart.graphs import id_dtype

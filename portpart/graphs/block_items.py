@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.language.records import Record
-from portpart.backends.language.statics import StaticValue
+from portpart.backends.language import Record, StaticValue
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs.rows import Csr, Runs, distinct
 from portpart.graphs.structure import team_for

@@ -11,7 +11,7 @@ import numpy as np
 
 from portpart import backends
 from portpart.backends import language as kl
-from portpart.backends.language.records import Record
+from portpart.backends.language import Record
 from portpart.backends.programs import Array
 from portpart.errors import InputError
 from portpart.graphs.arrays import index_array

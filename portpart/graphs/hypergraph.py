@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.language.records import Record
+from portpart.backends.language import Record
 from portpart.backends.programs import Array
 from portpart.graphs.graph import Graph
 from portpart.graphs.rows import MAX_INT32, Csr

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.language.records import Record
-from portpart.backends.language.statics import StaticValue
+from portpart.backends.language import Record, StaticValue
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs.rows import MAX_INT32
 from portpart.primitives import copy_one, offsets_from_counts, positions_of

@@ -10,10 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from portpart.backends import language as kl
-from portpart.backends.language.kernels import DeviceFunction
-from portpart.backends.language.records import Record
-from portpart.backends.language.statics import Static
-from portpart.backends.language.words import Word
+from portpart.backends.language import DeviceFunction, Record, Static, Word
 from portpart.backends.programs import Array
 from portpart.primitives.hashing import hash_of, pair_hash
 

@@ -12,9 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.language.records import Record
-from portpart.backends.language.statics import Static
-from portpart.backends.language.words import Word
+from portpart.backends.language import Record, Static, Word
 from portpart.backends.programs import Array, ExecutionSpace
 
 COUNTERS = (256, 1024, 4096)

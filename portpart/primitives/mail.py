@@ -14,8 +14,7 @@ import numpy as np
 
 from portpart.backends import language as kl
 from portpart.backends.communication import Communicator, planned
-from portpart.backends.language.records import Record
-from portpart.backends.language.statics import Static
+from portpart.backends.language import Record, Static
 from portpart.backends.programs import AnySlot, Array, ExecutionSpace, Parcel, WorkRecord, work
 
 WORD_BYTES = 4

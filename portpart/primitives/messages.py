@@ -17,8 +17,7 @@ import numpy as np
 
 from portpart.backends import language as kl
 from portpart.backends.communication import Communicator
-from portpart.backends.language.kernels import Kernel
-from portpart.backends.language.records import Record
+from portpart.backends.language import Kernel, Record
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.primitives.basic import lower_bound
 from portpart.primitives.mail import (

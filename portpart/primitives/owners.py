@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from portpart.backends import language as kl
-from portpart.backends.language.records import Record
-from portpart.backends.language.statics import StaticValue
+from portpart.backends.language import Record, StaticValue
 from portpart.backends.programs import MAX, MIN, SUM, AnySlot, Array, Element, Program, Slot
 from portpart.primitives.basic import lower_bound
 from portpart.primitives.mail import (

@@ -6,7 +6,7 @@ import numpy as np
 
 from portpart.backends import language as kl
 from portpart.backends.communication import Communicator
-from portpart.backends.language.records import Record
+from portpart.backends.language import Record
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.primitives.basic import gather, lower_bound
 from portpart.primitives.messages import Message, Part, Talk

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.language.records import Words
+from portpart.backends.language import Words
 from portpart.backends.programs import AnySlot, Array, ExecutionSpace, Program, WorkRecord, work
 from portpart.primitives.scan import SCAN_TILE, record_scan, tiles_of
 from portpart.primitives.sort import HALF, SMALL, sort_by_bits

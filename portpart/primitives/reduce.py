@@ -10,8 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.language.kernels import Kernel
-from portpart.backends.language.statics import StaticValue
+from portpart.backends.language import Kernel, StaticValue
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.errors import InputError
 

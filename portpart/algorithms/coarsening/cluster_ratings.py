@@ -13,9 +13,7 @@ import numpy as np
 
 from portpart.algorithms.coarsening.options import FineSizes, sum_type
 from portpart.backends import language as kl
-from portpart.backends.language.kernels import DeviceFunction
-from portpart.backends.language.statics import Static
-from portpart.backends.language.words import Word
+from portpart.backends.language import DeviceFunction, Static, Word
 from portpart.backends.programs import Array, WorkRecord, work
 from portpart.graphs import Csr, degree_of, global_id
 from portpart.primitives import (

@@ -58,9 +58,7 @@ from portpart.algorithms.coarsening.cluster_rounds import (
 from portpart.algorithms.coarsening.clusters import Clusters, Numbering, record_numbering
 from portpart.algorithms.coarsening.hierarchy import AnyGraph, ClusterRule
 from portpart.algorithms.coarsening.options import ClusteringOptions, FineSizes, sizes_of
-from portpart.backends.language.kernels import Kernel
-from portpart.backends.language.records import Record, Words
-from portpart.backends.language.words import int32, int64
+from portpart.backends.language import Kernel, Record, Words, int32, int64
 from portpart.backends.programs import Array, ExecutionSpace, Program, WorkRecord
 from portpart.graphs import Graph, Hypergraph, WithMeasures, team_for_all
 from portpart.primitives import SLOTS, elements_of_rows_above

@@ -24,7 +24,7 @@ from portpart.algorithms.coarsening.contraction import contract
 from portpart.algorithms.coarsening.options import ClusteringOptions, CommunityOptions
 from portpart.algorithms.coarsening.remove_large_nets import remove_large_nets
 from portpart.backends import language as kl
-from portpart.backends.language.records import Record
+from portpart.backends.language import Record
 from portpart.backends.programs import Array
 from portpart.graphs import MAX_INT32_ARCS, Csr, Graph, Hypergraph, Nets, degree_of, team_for
 from portpart.primitives import NO_VERTEX, CandidateSearch, gather, keep_best_score

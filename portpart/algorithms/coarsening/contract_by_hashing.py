@@ -25,9 +25,7 @@ from portpart.algorithms.coarsening.options import (
     sum_type,
 )
 from portpart.backends import language as kl
-from portpart.backends.language.records import Record
-from portpart.backends.language.statics import Static
-from portpart.backends.language.words import Word
+from portpart.backends.language import Record, Static, Word
 from portpart.backends.programs import Array, WorkRecord, work
 from portpart.graphs import Csr
 from portpart.primitives import EMPTY, SLOTS, claim_slot_in_team

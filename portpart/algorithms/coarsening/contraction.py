@@ -26,7 +26,7 @@ from portpart.algorithms.coarsening.row_pieces import (
     is_one_piece,
     samples,
 )
-from portpart.backends.language.records import Record
+from portpart.backends.language import Record
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import Graph, team_for
 from portpart.primitives import tiles_of

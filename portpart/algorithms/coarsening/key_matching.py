@@ -22,8 +22,7 @@ import numpy as np
 from portpart.algorithms.coarsening.cluster_ratings import Proposals, cluster_capacity, may_join
 from portpart.algorithms.coarsening.options import of_vertices
 from portpart.backends import language as kl
-from portpart.backends.language.kernels import DeviceFunction
-from portpart.backends.language.statics import StaticValue
+from portpart.backends.language import DeviceFunction, StaticValue
 from portpart.backends.programs import Array, Program, WorkRecord, work
 from portpart.graphs import Csr
 from portpart.primitives import mixed, tiles_of

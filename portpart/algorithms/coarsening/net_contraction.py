@@ -26,7 +26,7 @@ from portpart.algorithms.coarsening.net_merging import (
 )
 from portpart.algorithms.coarsening.options import FineNetSizes, NetOptions
 from portpart.backends import language as kl
-from portpart.backends.language.records import Words
+from portpart.backends.language import Words
 from portpart.backends.programs import Program
 from portpart.graphs import MAX_INT32_ARCS, Hypergraph, unpacked
 from portpart.primitives import SCAN_TILE, TEAM, iota, row_at, sorted_pairs, tiles_of

@@ -37,9 +37,7 @@ from portpart.algorithms.coarsening.cluster_rounds import (
 from portpart.algorithms.coarsening.clustering import NO_DEGREE, ClusteringInputs, ClusterRecording
 from portpart.algorithms.coarsening.options import FineSizes, NetOptions, of_vertices
 from portpart.backends import language as kl
-from portpart.backends.language.kernels import Kernel
-from portpart.backends.language.records import Record
-from portpart.backends.language.statics import Static
+from portpart.backends.language import Kernel, Record, Static
 from portpart.backends.programs import Array, Element, WorkRecord, work
 from portpart.graphs import Csr, Hypergraph, Nets, degree_of, team_for
 from portpart.primitives import (

@@ -20,7 +20,7 @@ from portpart.algorithms.coarsening.key_matching import (
     record_pairing,
 )
 from portpart.backends import language as kl
-from portpart.backends.language.statics import StaticValue
+from portpart.backends.language import StaticValue
 from portpart.backends.programs import Program
 from portpart.graphs import Csr, degree_of
 from portpart.primitives import SCAN_TILE, hash_of, wrapped_sum

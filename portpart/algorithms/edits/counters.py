@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.language.arrays import Slice, Sliced
-from portpart.backends.language.records import Words
+from portpart.backends.language import Slice, Sliced, Words
 from portpart.backends.programs import Array, ExecutionSpace
 
 if TYPE_CHECKING:

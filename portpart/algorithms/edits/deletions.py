@@ -11,7 +11,7 @@ from portpart.algorithms.edits.counters import NARROW, WIDE, Column, Cutter, fil
 from portpart.algorithms.edits.id_table import DeletedIds, IdTable
 from portpart.algorithms.edits.operations import CLEAR, Operations, Side
 from portpart.backends import language as kl
-from portpart.backends.language.arrays import Slice
+from portpart.backends.language import Slice
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import TEAM, EditableRows, extended
 from portpart.primitives import offsets_from_counts

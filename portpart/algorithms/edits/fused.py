@@ -34,7 +34,7 @@ from portpart.algorithms.edits.operations import (
 from portpart.algorithms.edits.rewrite import find_room, rewrite_row
 from portpart.algorithms.edits.wide_rows import ChangedRowPlaces, added, removed
 from portpart.backends import language as kl
-from portpart.backends.language.records import Record, Words
+from portpart.backends.language import Record, Words
 from portpart.backends.programs import Array, ExecutionSpace, Program, Slot, work
 from portpart.graphs import MAX_INT32, MAX_TOTAL_WEIGHT, TEAM, EditableRows, RowStore
 from portpart.primitives import SCAN_TILE, TEAM as SCAN_TEAM, scan_tile

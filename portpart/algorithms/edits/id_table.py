@@ -9,8 +9,7 @@ import numpy as np
 from portpart.algorithms.edits.counters import MISSING, MISSING_FIRST, EditCounters, refuse
 from portpart.algorithms.edits.names import IdNames
 from portpart.backends import language as kl
-from portpart.backends.language.arrays import Sliced
-from portpart.backends.language.records import Record
+from portpart.backends.language import Record, Sliced
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import SPARE_ROWS, extended, with_spare
 from portpart.primitives import positions_of, sort_keys

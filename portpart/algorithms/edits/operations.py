@@ -23,8 +23,7 @@ from portpart.algorithms.edits.counters import (
 )
 from portpart.algorithms.edits.id_table import ALIVE, IdTable
 from portpart.backends import language as kl
-from portpart.backends.language.arrays import Slice, Sliced
-from portpart.backends.language.records import Record
+from portpart.backends.language import Record, Slice, Sliced
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import EditableRows, RowStore
 from portpart.primitives import lower_bound, sort_keys

@@ -25,7 +25,7 @@ from portpart.algorithms.edits.wide_rows import (
     wide_rows,
 )
 from portpart.backends import language as kl
-from portpart.backends.language.statics import StaticValue
+from portpart.backends.language import StaticValue
 from portpart.graphs import (
     MAX_INT32,
     TEAM,

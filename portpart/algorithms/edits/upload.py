@@ -24,7 +24,7 @@ from portpart.algorithms.edits.counters import (
 from portpart.algorithms.edits.deletions import columns_of_deletions, slices_of_deletions
 from portpart.algorithms.edits.id_table import DeletedIds
 from portpart.algorithms.edits.operations import CLEAR, Changes, Operations, slices_of_changes
-from portpart.backends.language.arrays import Slice
+from portpart.backends.language import Slice
 from portpart.backends.programs import Array, ExecutionSpace
 
 NOWHERE = 2**31 - 1

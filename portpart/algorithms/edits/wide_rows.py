@@ -6,8 +6,7 @@ import numpy as np
 
 from portpart.algorithms.edits.operations import LOW_HALF, Changes
 from portpart.backends import language as kl
-from portpart.backends.language.records import Record
-from portpart.backends.language.statics import StaticValue
+from portpart.backends.language import Record, StaticValue
 from portpart.backends.programs import Array
 from portpart.graphs import EditableRows, RowStore, put
 from portpart.primitives import lower_bound, offsets_from_counts

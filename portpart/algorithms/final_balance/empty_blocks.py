@@ -10,8 +10,7 @@ import numpy as np
 
 from portpart.algorithms.objectives import Balance, NetRows, find_sets, is_alone, net_rows
 from portpart.backends import language as kl
-from portpart.backends.language.records import Record
-from portpart.backends.language.statics import StaticValue
+from portpart.backends.language import Record, StaticValue
 from portpart.backends.programs import Array
 from portpart.graphs import Csr, EitherGraph, Hypergraph, team_for_all
 from portpart.primitives import argmax_of

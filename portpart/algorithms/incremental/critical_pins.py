@@ -33,8 +33,7 @@ from portpart.algorithms.refinement.gains import ActiveSets, GainCache, UnratedL
 from portpart.algorithms.refinement.moves import NEVER, Moves, lock, mark_moved
 from portpart.algorithms.refinement.prefix import sequence_of, set_top_gain
 from portpart.backends import language as kl
-from portpart.backends.language.kernels import Kernel
-from portpart.backends.language.statics import StaticValue
+from portpart.backends.language import Kernel, StaticValue
 
 
 @kl.kernel

@@ -23,7 +23,7 @@ from portpart.algorithms.edits import (
 )
 from portpart.algorithms.objectives import Balance
 from portpart.backends import language as kl
-from portpart.backends.language.records import Record, Words
+from portpart.backends.language import Record, Words
 from portpart.backends.programs import Array, ExecutionSpace
 
 # The edits of a round: new vertices, deleted ones, new weights, changed pairs ------------------

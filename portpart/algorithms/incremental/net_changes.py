@@ -38,8 +38,7 @@ from portpart.algorithms.refinement.nets import (
     update_net,
 )
 from portpart.backends import language as kl
-from portpart.backends.language.records import Record, Words
-from portpart.backends.language.statics import StaticValue
+from portpart.backends.language import Record, StaticValue, Words
 from portpart.backends.programs import Array
 
 # How the state of nets follows the edits of a hypergraph ---------------------------------------

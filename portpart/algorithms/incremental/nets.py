@@ -44,7 +44,7 @@ from portpart.algorithms.refinement.nets import (
     list_words,
     refined,
 )
-from portpart.backends.language.kernels import DeviceFunction
+from portpart.backends.language import DeviceFunction
 from portpart.backends.programs import Array, ExecutionSpace, WorkRecord
 from portpart.graphs import Csr, Nets, extended
 

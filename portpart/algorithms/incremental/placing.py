@@ -14,8 +14,7 @@ from portpart.algorithms.refinement.blocks import (
 from portpart.algorithms.refinement.incumbent import Incumbent
 from portpart.algorithms.refinement.moves import Moves, join_block, join_target, set_target
 from portpart.backends import language as kl
-from portpart.backends.language.kernels import DeviceFunction
-from portpart.backends.language.statics import StaticValue
+from portpart.backends.language import DeviceFunction, StaticValue
 from portpart.backends.programs import Program
 from portpart.graphs import Csr
 

@@ -59,8 +59,7 @@ from portpart.algorithms.refinement.prefix import (
     sequence_of,
 )
 from portpart.backends import language as kl
-from portpart.backends.language.kernels import Kernel
-from portpart.backends.language.records import Scope
+from portpart.backends.language import Kernel, Scope
 from portpart.backends.programs import ExecutionSpace, WorkRecord
 from portpart.graphs import Csr
 

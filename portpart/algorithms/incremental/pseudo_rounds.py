@@ -44,8 +44,7 @@ from portpart.algorithms.refinement.moves import (
 )
 from portpart.algorithms.refinement.prefix import exceeds, note_gain, set_top_gain, weight_offered
 from portpart.backends import language as kl
-from portpart.backends.language.kernels import DeviceFunction
-from portpart.backends.language.records import Scope
+from portpart.backends.language import DeviceFunction, Scope
 from portpart.graphs import Csr
 from portpart.primitives import hash_of
 

@@ -9,7 +9,7 @@ from portpart.algorithms.refinement.blocks import Blocks, first_of_most, free_ca
 from portpart.algorithms.refinement.moves import Moves, sum_copies
 from portpart.algorithms.refinement.prefix import MoveSequence, PrefixWords
 from portpart.backends import language as kl
-from portpart.backends.language.records import Words
+from portpart.backends.language import Words
 from portpart.backends.programs import Array, ExecutionSpace, work
 from portpart.primitives import sort_arrays
 

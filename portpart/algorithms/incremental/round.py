@@ -57,7 +57,7 @@ from portpart.algorithms.refinement.incumbent import Incumbent, set_best
 from portpart.algorithms.refinement.moves import Moves, add_cost, change_weight
 from portpart.algorithms.refinement.nets import NetPropagation
 from portpart.backends import language as kl
-from portpart.backends.language.kernels import DeviceFunction
+from portpart.backends.language import DeviceFunction
 from portpart.backends.programs import Array
 from portpart.graphs import Csr
 

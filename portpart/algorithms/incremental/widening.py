@@ -15,8 +15,7 @@ from portpart.algorithms.refinement.blocks import Blocks, find_overloaded, free_
 from portpart.algorithms.refinement.gains import GainCache, mark_dirty
 from portpart.algorithms.refinement.moves import Moves
 from portpart.backends import language as kl
-from portpart.backends.language.kernels import Kernel
-from portpart.backends.language.records import Words
+from portpart.backends.language import Kernel, Words
 from portpart.graphs import Csr
 
 BLOCKS_TEAM, TEAM = 32, 8

@@ -35,7 +35,7 @@ from portpart.algorithms.initial.growing import begin_growing, grow_attempt
 from portpart.algorithms.initial.project_bisection import choose_side, project_side
 from portpart.algorithms.initial.two_way import refine_attempt
 from portpart.backends import language as kl
-from portpart.backends.language.kernels import DeviceFunction
+from portpart.backends.language import DeviceFunction
 from portpart.backends.programs import Program
 from portpart.primitives import hash_of
 

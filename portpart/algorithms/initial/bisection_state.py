@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from portpart.backends.language.records import Record, Scope, Words
+from portpart.backends.language import Record, Scope, Words
 from portpart.backends.programs import Array, ExecutionSpace, WorkRecord, work
 
 

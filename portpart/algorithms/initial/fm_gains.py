@@ -26,9 +26,7 @@ from portpart.algorithms.initial.bisection_state import (
     StartSizes,
 )
 from portpart.backends import language as kl
-from portpart.backends.language.kernels import DeviceFunction, Kernel
-from portpart.backends.language.records import Record, Words
-from portpart.backends.language.statics import Static
+from portpart.backends.language import DeviceFunction, Kernel, Record, Static, Words
 from portpart.backends.programs import Array, WorkRecord, work
 from portpart.graphs import Csr
 from portpart.primitives import hash_of

@@ -29,7 +29,7 @@ from portpart.algorithms.initial.fm_gains import (
 )
 from portpart.algorithms.initial.side_weights import min_vertices, target_side_weight
 from portpart.backends import language as kl
-from portpart.backends.language.records import Record
+from portpart.backends.language import Record
 from portpart.graphs import Csr
 from portpart.primitives import hash_of
 

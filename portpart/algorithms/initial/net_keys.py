@@ -6,7 +6,7 @@ from portpart.algorithms.initial.bisection_state import Candidates, Keyed, Keys
 from portpart.algorithms.initial.fm_gains import NUM_TOTALS, Attempts, BisectionTotals
 from portpart.algorithms.initial.project_bisection import side_at, store_key
 from portpart.backends import language as kl
-from portpart.backends.language.records import Record
+from portpart.backends.language import Record
 from portpart.backends.programs import Array
 from portpart.graphs import Csr, Hypergraph, Nets
 

@@ -28,8 +28,7 @@ from portpart.algorithms.objectives import (
     cost_of_arcs,
 )
 from portpart.backends import language as kl
-from portpart.backends.language.records import Record
-from portpart.backends.language.statics import StaticValue
+from portpart.backends.language import Record, StaticValue
 from portpart.backends.programs import Array
 from portpart.graphs import Csr, Graph, Topology, team_for
 from portpart.primitives import histogram

@@ -5,8 +5,7 @@ from __future__ import annotations
 from portpart.algorithms.objectives.connectivity import ConnectivityTable
 from portpart.algorithms.objectives.pin_state import BITS, NetRows, bit_of
 from portpart.backends import language as kl
-from portpart.backends.language.records import StaticArray
-from portpart.backends.language.statics import StaticValue
+from portpart.backends.language import StaticArray, StaticValue
 
 AT_ONCE = 4
 """Nets or pins that a lane of several asks for at once, as each access takes very long."""

@@ -11,7 +11,7 @@ from portpart.algorithms.objectives.objective import Objective
 from portpart.algorithms.objectives.pin_state import BITS, MAX_SMALL, bit_of, size_of_net
 from portpart.algorithms.objectives.total import add_costs
 from portpart.backends import language as kl
-from portpart.backends.language.statics import StaticValue
+from portpart.backends.language import StaticValue
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import EitherGraph, Hypergraph, Nets, NetStructure, team_for_all
 from portpart.primitives import STRIPES

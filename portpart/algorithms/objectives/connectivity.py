@@ -21,9 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from portpart.backends import language as kl
-from portpart.backends.language.kernels import DeviceFunction
-from portpart.backends.language.records import Record
-from portpart.backends.language.statics import Static, StaticValue
+from portpart.backends.language import DeviceFunction, Record, Static, StaticValue
 from portpart.backends.programs import Array
 from portpart.graphs import Csr, degree_of
 

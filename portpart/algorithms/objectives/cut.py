@@ -19,7 +19,7 @@ from portpart.algorithms.objectives.objective import (
     Tables,
 )
 from portpart.backends import language as kl
-from portpart.backends.language.words import Word
+from portpart.backends.language import Word
 
 COUNTING_TEAM = 32
 """Lanes that count the neighbours of a vertex in scratch memory."""

@@ -15,8 +15,7 @@ from portpart.algorithms.objectives.connectivity import (
 )
 from portpart.algorithms.objectives.objective import BestTarget, BlockScore, Tables
 from portpart.backends import language as kl
-from portpart.backends.language.kernels import DeviceFunction
-from portpart.backends.language.statics import StaticValue
+from portpart.backends.language import DeviceFunction, StaticValue
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import Csr, Topology
 

@@ -26,8 +26,7 @@ from portpart.algorithms.objectives.connectivity import (
 from portpart.algorithms.objectives.objective import BestTarget, Rules
 from portpart.algorithms.objectives.pin_state import HubSums, NetRows, connectivity_of
 from portpart.backends import language as kl
-from portpart.backends.language.statics import Static
-from portpart.backends.language.words import Word
+from portpart.backends.language import Static, Word
 
 
 @kl.device

@@ -21,8 +21,7 @@ from portpart.algorithms.objectives.pin_state import (
     place_of_word,
 )
 from portpart.backends import language as kl
-from portpart.backends.language.kernels import DeviceFunction
-from portpart.backends.language.statics import StaticValue
+from portpart.backends.language import DeviceFunction, StaticValue
 from portpart.graphs import Csr
 
 CAPACITY = BITS

@@ -37,8 +37,7 @@ from portpart.algorithms.objectives.pin_state import (
     is_present,
 )
 from portpart.backends import language as kl
-from portpart.backends.language.kernels import DeviceFunction
-from portpart.backends.language.statics import StaticValue
+from portpart.backends.language import DeviceFunction, StaticValue
 from portpart.errors import InputError
 from portpart.graphs import MAX_TOTAL_WEIGHT, Hypergraph
 

@@ -18,7 +18,7 @@ from portpart.algorithms.objectives.pin_state import (
     size_of_net,
 )
 from portpart.backends import language as kl
-from portpart.backends.language.statics import StaticValue
+from portpart.backends.language import StaticValue
 
 NONE = -1
 

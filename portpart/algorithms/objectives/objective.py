@@ -14,10 +14,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from portpart.algorithms.objectives.connectivity import Connectivity, has_arc_outside
-from portpart.backends.language.kernels import DeviceFunction
-from portpart.backends.language.records import Record, Words
-from portpart.backends.language.statics import Static
-from portpart.backends.language.words import Word
+from portpart.backends.language import DeviceFunction, Record, Static, Word, Words
 from portpart.backends.programs import ExecutionSpace
 
 

@@ -20,8 +20,7 @@ from portpart.algorithms.objectives.objective import Objective, Tables
 from portpart.algorithms.objectives.pin_counts import PIECE, count_piece
 from portpart.algorithms.objectives.pin_state import LARGE_TEAM, SMALL_TEAM, NetRows, net_rows
 from portpart.backends import language as kl
-from portpart.backends.language.kernels import DeviceFunction
-from portpart.backends.language.statics import StaticValue
+from portpart.backends.language import DeviceFunction, StaticValue
 from portpart.backends.programs import Array
 from portpart.graphs import Csr, Graph, Hypergraph, NetStructure, Structure, team_for_all
 from portpart.primitives import STRIPES, sum_of

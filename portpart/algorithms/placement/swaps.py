@@ -8,8 +8,7 @@ import numpy as np
 
 from portpart.algorithms.objectives import Objective, Rules, Tables
 from portpart.backends import language as kl
-from portpart.backends.language.records import Record, Words
-from portpart.backends.language.statics import StaticValue
+from portpart.backends.language import Record, StaticValue, Words
 from portpart.backends.programs import Array, Program, WorkRecord, work
 from portpart.graphs import Csr, Graph
 from portpart.primitives import LOWEST, pair_hash, team_winner

@@ -23,10 +23,7 @@ from portpart.algorithms.refinement.moves import Moves
 from portpart.algorithms.refinement.options import Figures
 from portpart.algorithms.refinement.rebalancing import Rebalancing
 from portpart.backends import language as kl
-from portpart.backends.language.kernels import DeviceFunction, Kernel
-from portpart.backends.language.records import Record, Scope
-from portpart.backends.language.statics import Static
-from portpart.backends.language.words import Word
+from portpart.backends.language import DeviceFunction, Kernel, Record, Scope, Static, Word
 from portpart.graphs import Csr, degree_of
 
 Body = Callable[[Rules, BlockScore], DeviceFunction]

@@ -43,7 +43,7 @@ from portpart.algorithms.refinement.rebalancing import (
     plan_strength,
 )
 from portpart.backends import language as kl
-from portpart.backends.language.records import Record
+from portpart.backends.language import Record
 from portpart.backends.programs import Array
 from portpart.graphs import Csr
 

@@ -49,7 +49,7 @@ from portpart.algorithms.refinement.piece import Piece, Recording, record_accoun
 from portpart.algorithms.refinement.program import record_iterations
 from portpart.algorithms.refinement.rebalancing import RebalancingSteps
 from portpart.backends import language as kl
-from portpart.backends.language.records import Words
+from portpart.backends.language import Words
 from portpart.backends.programs import Array, ExecutionSpace, WorkRecord, work
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from portpart.backends.language.records import Words
+from portpart.backends.language import Words
 from portpart.backends.programs import roomy
 from portpart.options import check_options, described, option
 

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from portpart.algorithms.objectives import HUB_TEAM, Rules
 from portpart.algorithms.refinement.level import Run
 from portpart.algorithms.refinement.options import RefinementOptions, RefinementSizes
-from portpart.backends.language.kernels import Kernel
-from portpart.backends.language.words import Word
+from portpart.backends.language import Kernel, Word
 from portpart.backends.programs import Element, ExecutionSpace, Program, WorkRecord
 from portpart.graphs import Csr
 

@@ -30,7 +30,7 @@ from portpart.algorithms.refinement.rebalancing import (
     tile_of,
 )
 from portpart.algorithms.refinement.work_arrays import Lanes
-from portpart.backends.language.words import int32, int64
+from portpart.backends.language import int32, int64
 from portpart.backends.programs import Array, Executable, ExecutionSpace, Program
 from portpart.graphs import Structure
 from portpart.primitives import STRIPES, sum_of

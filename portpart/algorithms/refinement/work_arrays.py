@@ -16,7 +16,7 @@ from portpart.algorithms.refinement.incumbent import ROOM, WORDS
 from portpart.algorithms.refinement.level import PIECES, SIZE, LevelWords, Run
 from portpart.algorithms.refinement.options import RefinementSizes, max_arcs
 from portpart.algorithms.refinement.piece import Piece, Widths
-from portpart.backends.language.words import Word
+from portpart.backends.language import Word
 from portpart.backends.programs import ExecutionSpace, WorkRecord, bytes_of
 from portpart.graphs import Csr, Structure, WithMeasures, team_for
 

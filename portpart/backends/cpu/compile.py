@@ -17,8 +17,8 @@ from portpart.backends.cpu import helper
 from portpart.backends.cpu.code import addresses_in, fingerprint, object_code
 from portpart.backends.cpu.driver_module import COMPILE, call_back
 from portpart.backends.cpu.helper import CompileJob
+from portpart.backends.language import Kernel
 from portpart.backends.language.fingerprint import compilers_fingerprint
-from portpart.backends.language.kernels import Kernel
 from portpart.base import cache_folder
 from portpart.base.interrupts import late_signals
 

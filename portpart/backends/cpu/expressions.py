@@ -9,9 +9,9 @@ import numpy as np
 from llvmlite import ir
 
 from portpart.backends.cpu.values import BYTE, COMPARISONS, Arithmetic, literal
+from portpart.backends.language import CASTS, Word
 from portpart.backends.language.kernels import TypedFunction
 from portpart.backends.language.types import ABSENT, BOOL, INT64, ArrayType, compared_type
-from portpart.backends.language.words import CASTS, Word
 
 ORDER = "seq_cst"
 _FETCH = {"atomic_add": ("add", "add"), "atomic_next": ("add", "add"),

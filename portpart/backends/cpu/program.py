@@ -39,7 +39,7 @@ from portpart.backends.programs import (
 )
 
 if TYPE_CHECKING:
-    from portpart.backends.programs.steps import Bound
+    from portpart.backends.programs import Bound
 
 # What runs kernels: two functions that LLVM compiles and that are kept like a kernel -----------
 #

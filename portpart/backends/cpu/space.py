@@ -23,7 +23,7 @@ from portpart.backends.cpu.driver_module import (
 from portpart.backends.cpu.memory import allocate, main_memory
 from portpart.backends.cpu.parallel import run_with_threads
 from portpart.backends.cpu.program import CpuExecutable, launch_objects
-from portpart.backends.language.kernels import Kernel
+from portpart.backends.language import Kernel
 from portpart.backends.programs import (
     DATA_POINTER,
     Array,

@@ -14,7 +14,7 @@ from portpart.backends.cuda.modules import Code, Modules
 from portpart.backends.cuda.program_text import ProgramText
 from portpart.backends.cuda.translate import DIRECT, PACKED, Translation, packed_name, translate
 from portpart.backends.cuda.words import CUDA_PRELUDE
-from portpart.backends.language.kernels import Kernel
+from portpart.backends.language import Kernel
 from portpart.backends.language.team_arrays import BLOCK
 from portpart.backends.language.types import type_of
 from portpart.backends.programs import Program, tag_of

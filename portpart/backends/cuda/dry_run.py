@@ -21,8 +21,8 @@ from portpart.backends.cuda.program_text import ProgramText
 from portpart.backends.cuda.segments import segments_of
 from portpart.backends.cuda.translate import DIRECT, PACKED
 from portpart.backends.cuda.workers import NOW, WRITING
+from portpart.backends.language import Kernel
 from portpart.backends.language.fingerprint import compilers_fingerprint
-from portpart.backends.language.kernels import Kernel
 from portpart.backends.language.team_arrays import BLOCK
 from portpart.backends.programs import Array, Executable, ExecutionSpace, Program, tag_of
 from portpart.base import cache_folder
@@ -30,7 +30,7 @@ from portpart.base import cache_folder
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
 
-    from portpart.backends.programs.steps import Bound
+    from portpart.backends.programs import Bound
 
 
 class DryRunSpace(ExecutionSpace):

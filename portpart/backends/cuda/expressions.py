@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from portpart.backends.language import CASTS, Word
 from portpart.backends.language.kernels import TypedFunction
 from portpart.backends.language.types import (
     ABSENT,
@@ -26,7 +27,6 @@ from portpart.backends.language.types import (
     binary_type,
     compared_type,
 )
-from portpart.backends.language.words import CASTS, Word
 
 NameOf = Callable[[str], str]
 DeviceName = Callable[[TypedFunction], str]

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from cupy.cuda import Event, Function, Stream
 
     from portpart.backends.cuda.graph import CudaGraph
-    from portpart.backends.programs.steps import Bound
+    from portpart.backends.programs import Bound
 
 SMALL_SIZE = 1 << 15
 """Largest work size that runs with the small grid."""

@@ -28,7 +28,7 @@ from portpart.backends.programs import (
 
 if TYPE_CHECKING:
 
-    from portpart.backends.programs.interface import Array
+    from portpart.backends.programs import Array
 
 
 class ProgramText:

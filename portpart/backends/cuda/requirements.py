@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from portpart.backends.language.kernels import CheckedFunction, DeviceFunction, Kernel
+from portpart.backends.language import DeviceFunction, Kernel
+from portpart.backends.language.kernels import CheckedFunction
 from portpart.backends.language.team_arrays import (
     BLOCK,
     SHARED_BYTES,

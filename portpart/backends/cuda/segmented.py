@@ -40,7 +40,7 @@ from portpart.backends.programs import (
 )
 
 if TYPE_CHECKING:
-    from portpart.backends.programs.steps import Bound
+    from portpart.backends.programs import Bound
 
 
 class Repeatable(Protocol):

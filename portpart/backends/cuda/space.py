@@ -27,7 +27,7 @@ from portpart.backends.cuda.nvrtc import do_without_folder
 from portpart.backends.cuda.program import CudaExecutable
 from portpart.backends.cuda.segmented import SegmentedExecutable
 from portpart.backends.cuda.transfer import LARGEST_TRAVELLER, HeldMemory, device_transfer
-from portpart.backends.language.kernels import Kernel
+from portpart.backends.language import Kernel
 from portpart.backends.language.team_arrays import BLOCK
 from portpart.backends.programs import (
     ABSENT,
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from cupy.cuda import Device, Event
     from numpy.typing import DTypeLike
 
-    from portpart.backends.programs.steps import Bound
+    from portpart.backends.programs import Bound
 
 OLDEST_CAPABILITY = 70
 """Teams within a warp need the independent thread scheduling of compute capability 7.0."""

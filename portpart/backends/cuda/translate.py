@@ -20,13 +20,14 @@ from portpart.backends.cuda.declarations import NameTable
 from portpart.backends.cuda.expressions import CudaExpressionWriter, type_name
 from portpart.backends.cuda.requirements import check_width
 from portpart.backends.cuda.statements import CudaStatementWriter
+from portpart.backends.language import Kernel
 from portpart.backends.language.infer import infer
-from portpart.backends.language.kernels import Kernel, TypedFunction
+from portpart.backends.language.kernels import TypedFunction
 from portpart.backends.language.team_arrays import shared_arrays
 from portpart.backends.language.types import ABSENT, ArgumentType, ArrayType, type_of
 
 if TYPE_CHECKING:
-    from portpart.backends.programs.steps import Bound
+    from portpart.backends.programs import Bound
 
 _SYMBOL = "@symbol@"
 DIRECT, PACKED, STEP = "direct", "packed", "step"

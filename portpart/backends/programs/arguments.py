@@ -14,9 +14,8 @@ from weakref import ref
 
 import numpy as np
 
-from portpart.backends.language.arrays import Slice, Sliced
+from portpart.backends.language import Record, Slice, Sliced
 from portpart.backends.language.parameters import getter
-from portpart.backends.language.records import Record
 from portpart.backends.programs.steps import Slot
 from portpart.errors import InputError, KernelTypeError
 

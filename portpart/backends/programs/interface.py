@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from portpart.backends.language import Kernel
 from portpart.backends.language.arrays import Array
-from portpart.backends.language.kernels import Kernel
 from portpart.backends.programs.program import Program
 
 if TYPE_CHECKING:

@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from portpart.backends.language.kernels import Kernel
+from portpart.backends.language import Kernel, Record, Words
 from portpart.backends.language.parameters import KernelParameter
-from portpart.backends.language.records import Record, Words
 from portpart.backends.programs.steps import (
     OPERATIONS,
     SUM,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from portpart.backends import language as kl
-from portpart.backends.language.records import Record
+from portpart.backends.language import Record
 from portpart.backends.programs import Array
 from portpart.formats.text.decimal import NOT_AN_INTEGER, integer_value
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from portpart.algorithms.coarsening import MAX_DEPTH, ClusterRounds, VertexList, is_root
 from portpart.backends import language as kl
-from portpart.backends.language.records import Record
+from portpart.backends.language import Record
 from portpart.backends.programs import Array, WorkRecord, work
 from portpart.graphs import Csr, global_id
 from portpart.graphs.ranks import Identities

@@ -9,7 +9,7 @@ import numpy as np
 
 from portpart.algorithms.coarsening import Clusters, rows_of_clusters
 from portpart.backends import language as kl
-from portpart.backends.language.records import Record
+from portpart.backends.language import Record
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import Graph, distinct
 from portpart.graphs.ranks import number_own

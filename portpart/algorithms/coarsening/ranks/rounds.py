@@ -18,8 +18,7 @@ from portpart.algorithms.coarsening import (
     is_granted,
 )
 from portpart.backends import language as kl
-from portpart.backends.language.records import Record
-from portpart.backends.language.statics import StaticValue
+from portpart.backends.language import Record, StaticValue
 from portpart.backends.programs import Array, WorkRecord, work
 from portpart.graphs import Csr
 from portpart.graphs.ranks import Identities

@@ -23,7 +23,7 @@ from portpart.algorithms.coarsening import (
     sizes_of,
 )
 from portpart.algorithms.coarsening.ranks.rounds import Border, begin_ghost, mark_border
-from portpart.backends.language.words import int32, int64
+from portpart.backends.language import int32, int64
 from portpart.backends.programs import Array
 from portpart.graphs import MAX_INT32, Csr, team_for_all
 from portpart.graphs.ranks import DistributedGraph, Handles

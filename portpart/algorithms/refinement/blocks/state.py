@@ -9,8 +9,7 @@ import numpy as np
 from portpart.algorithms.objectives import Balance
 from portpart.algorithms.refinement import Figures, of_blocks
 from portpart.backends import language as kl
-from portpart.backends.language.kernels import DeviceFunction
-from portpart.backends.language.statics import Static, StaticValue
+from portpart.backends.language import DeviceFunction, Static, StaticValue
 from portpart.backends.programs import Array, WorkRecord, work
 from portpart.graphs import Csr, Structure
 from portpart.primitives import max_of

@@ -26,7 +26,7 @@ from portpart.algorithms.refinement.flows.state import (
     Pair,
 )
 from portpart.backends import language as kl
-from portpart.backends.language.records import Record
+from portpart.backends.language import Record
 from portpart.backends.programs import Array
 from portpart.primitives import hash_of, is_drawn
 

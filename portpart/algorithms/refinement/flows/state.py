@@ -10,9 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from portpart.backends.language.records import Record, Scope, Words
-from portpart.backends.language.statics import Static
-from portpart.backends.language.words import Word, int32, int64
+from portpart.backends.language import Record, Scope, Static, Word, Words, int32, int64
 from portpart.backends.programs import Array, WorkRecord, work
 from portpart.graphs import Csr, Nets
 

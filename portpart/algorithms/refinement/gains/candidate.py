@@ -16,9 +16,7 @@ from portpart.algorithms.refinement import Figures
 from portpart.algorithms.refinement.blocks import Blocks, migration_gain
 from portpart.algorithms.refinement.moves import Moves
 from portpart.backends import language as kl
-from portpart.backends.language.kernels import DeviceFunction
-from portpart.backends.language.records import Scope
-from portpart.backends.language.statics import Static
+from portpart.backends.language import DeviceFunction, Scope, Static
 from portpart.graphs import Csr, global_id
 from portpart.primitives import pair_hash, team_winner
 

@@ -28,8 +28,8 @@ from portpart.algorithms.refinement.gains.state import (
 from portpart.algorithms.refinement.incumbent import Incumbent, reset_saved, set_best
 from portpart.algorithms.refinement.moves import Moves, reset_move
 from portpart.backends import language as kl
-from portpart.backends.language.kernels import DeviceFunction
-from portpart.backends.language.records import Nothing, Record, Scope
+from portpart.backends.language import DeviceFunction, Record, Scope
+from portpart.backends.language.records import Nothing
 from portpart.backends.programs import Element
 from portpart.graphs import Csr, degree_of
 

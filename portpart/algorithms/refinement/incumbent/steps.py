@@ -11,7 +11,7 @@ from portpart.algorithms.refinement import Figures, LevelWords, Piece, Recording
 from portpart.algorithms.refinement.incumbent.state import Incumbent, save_best
 from portpart.algorithms.refinement.moves import Moves, set_cost, set_weight
 from portpart.backends import language as kl
-from portpart.backends.language.kernels import Kernel
+from portpart.backends.language import Kernel
 from portpart.backends.programs import ExecutionSpace
 
 # What refinement does about the best partition: start from it, and keep it ---------------------

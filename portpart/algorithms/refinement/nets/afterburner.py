@@ -22,8 +22,7 @@ from portpart.algorithms.refinement.nets.lists import unlist
 from portpart.algorithms.refinement.nets.move_order import AfterburnerState, MoveOrder
 from portpart.algorithms.refinement.nets.state import NetAfterburner, NetLists
 from portpart.backends import language as kl
-from portpart.backends.language.records import Record
-from portpart.backends.language.statics import StaticValue
+from portpart.backends.language import Record, StaticValue
 
 # The afterburner for nets of many pins, which have counters (`afterburner.py`) -----------------
 #

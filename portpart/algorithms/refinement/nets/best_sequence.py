@@ -44,7 +44,7 @@ from portpart.algorithms.refinement.prefix import (
     set_top_gain,
 )
 from portpart.backends import language as kl
-from portpart.backends.language.kernels import DeviceFunction
+from portpart.backends.language import DeviceFunction
 from portpart.backends.programs import ExecutionSpace, WorkRecord
 from portpart.graphs import Hypergraph
 

@@ -14,9 +14,7 @@ from portpart.algorithms.refinement.gains import GainCache
 from portpart.algorithms.refinement.moves import Moves
 from portpart.algorithms.refinement.nets.state import NetAfterburner
 from portpart.backends import language as kl
-from portpart.backends.language.kernels import DeviceFunction
-from portpart.backends.language.records import Scope
-from portpart.backends.language.statics import Static, StaticValue
+from portpart.backends.language import DeviceFunction, Scope, Static, StaticValue
 
 
 class AfterburnerState(Scope):

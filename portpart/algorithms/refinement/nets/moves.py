@@ -23,8 +23,7 @@ from portpart.algorithms.refinement.moves import Moves, add_cost
 from portpart.algorithms.refinement.nets.lists import end_of_chunk, list_nets, nets_within, unlist
 from portpart.algorithms.refinement.nets.state import HubChunks, NetLists
 from portpart.backends import language as kl
-from portpart.backends.language.records import Scope
-from portpart.backends.language.statics import StaticValue
+from portpart.backends.language import Scope, StaticValue
 from portpart.graphs import degree_of
 
 # Moves of an iteration on a hypergraph: weights of blocks follow, and nets are listed once each

@@ -49,7 +49,7 @@ from portpart.algorithms.refinement.nets.wants import (
     move_if_nets_agree,
     of_proposed,
 )
-from portpart.backends.language.kernels import DeviceFunction
+from portpart.backends.language import DeviceFunction
 from portpart.backends.programs import ExecutionSpace
 from portpart.graphs import Csr
 

@@ -14,9 +14,7 @@ from portpart.algorithms.refinement.moves import Moves, commit_move
 from portpart.algorithms.refinement.nets.lists import end_of_chunk, list_nets, nets_within
 from portpart.algorithms.refinement.nets.state import HubChunks, NetAfterburner, NetLists
 from portpart.backends import language as kl
-from portpart.backends.language.kernels import DeviceFunction, Kernel
-from portpart.backends.language.records import Scope
-from portpart.backends.language.statics import StaticValue
+from portpart.backends.language import DeviceFunction, Kernel, Scope, StaticValue
 from portpart.graphs import degree_of
 
 

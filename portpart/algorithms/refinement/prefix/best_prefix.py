@@ -33,7 +33,7 @@ from portpart.algorithms.refinement.prefix.move_sequence import (
     sequence_of,
 )
 from portpart.backends import language as kl
-from portpart.backends.language.statics import StaticValue
+from portpart.backends.language import StaticValue
 from portpart.backends.programs import ExecutionSpace
 from portpart.graphs import Csr
 

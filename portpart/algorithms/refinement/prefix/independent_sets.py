@@ -53,8 +53,7 @@ from portpart.algorithms.refinement.prefix.move_sequence import (
     set_top_gain,
 )
 from portpart.backends import language as kl
-from portpart.backends.language.kernels import DeviceFunction
-from portpart.backends.language.records import Scope
+from portpart.backends.language import DeviceFunction, Scope
 from portpart.backends.programs import ExecutionSpace, WorkRecord
 from portpart.graphs import Csr, Graph, degree_of
 

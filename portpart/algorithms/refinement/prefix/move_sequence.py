@@ -10,8 +10,7 @@ from portpart.algorithms.refinement import Figures, Recording, RefinementSizes, 
 from portpart.algorithms.refinement.blocks import Blocks
 from portpart.algorithms.refinement.moves import Moves
 from portpart.backends import language as kl
-from portpart.backends.language.kernels import Kernel
-from portpart.backends.language.records import Words
+from portpart.backends.language import Kernel, Words
 from portpart.backends.programs import Array, ExecutionSpace, WorkRecord, work
 from portpart.primitives import (
     SortArrays,

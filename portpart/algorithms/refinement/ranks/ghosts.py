@@ -21,8 +21,7 @@ from portpart.algorithms.refinement.incumbent import Incumbent, list_unsaved, re
 from portpart.algorithms.refinement.moves import Moves, join_target, lock, mark_moved, reset_move
 from portpart.algorithms.refinement.ranks.state import NONE, Changed, Sent
 from portpart.backends import language as kl
-from portpart.backends.language.records import Scope
-from portpart.backends.language.words import int32
+from portpart.backends.language import Scope, int32
 from portpart.graphs.ranks import GhostRows
 from portpart.primitives import (
     Halo,

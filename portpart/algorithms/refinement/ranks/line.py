@@ -23,7 +23,7 @@ from portpart.algorithms.refinement.rebalancing import (
     stand_at,
 )
 from portpart.backends import language as kl
-from portpart.backends.language.records import Record
+from portpart.backends.language import Record
 from portpart.backends.programs import Array, Parcel
 from portpart.graphs import MAX_INT32, Csr, global_id
 from portpart.graphs.ranks import DistributedGraph

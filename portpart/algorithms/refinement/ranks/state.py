@@ -7,7 +7,7 @@ import numpy as np
 from portpart.algorithms.refinement import BUCKETS, RefinementSizes
 from portpart.algorithms.refinement.gains import NUM_LENGTHS
 from portpart.backends import language as kl
-from portpart.backends.language.records import Record
+from portpart.backends.language import Record
 from portpart.backends.programs import Array, ExecutionSpace, WorkRecord, work
 from portpart.graphs.ranks import DistributedGraph
 from portpart.primitives import STRIPES

@@ -36,7 +36,7 @@ from portpart.algorithms.refinement.rebalancing.rule import (
 from portpart.algorithms.refinement.rebalancing.state import Rebalancing
 from portpart.algorithms.refinement.rebalancing.strong import let_stay
 from portpart.backends import language as kl
-from portpart.backends.language.records import Scope
+from portpart.backends.language import Scope
 from portpart.graphs import Csr, global_id
 
 NONE = -1

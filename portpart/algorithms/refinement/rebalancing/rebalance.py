@@ -22,9 +22,7 @@ from portpart.algorithms.refinement.rebalancing.loss_buckets import (
 from portpart.algorithms.refinement.rebalancing.rule import Evicting, RebalancingRule
 from portpart.algorithms.refinement.rebalancing.state import Rebalancing
 from portpart.backends import language as kl
-from portpart.backends.language.kernels import DeviceFunction
-from portpart.backends.language.records import Record
-from portpart.backends.language.statics import Static
+from portpart.backends.language import DeviceFunction, Record, Static
 from portpart.graphs import Csr, global_id
 
 NONE = -1

@@ -16,9 +16,7 @@ from portpart.algorithms.refinement.gains import (
 from portpart.algorithms.refinement.moves import Moves
 from portpart.algorithms.refinement.rebalancing.state import Rebalancing
 from portpart.backends import language as kl
-from portpart.backends.language.kernels import DeviceFunction
-from portpart.backends.language.records import Scope
-from portpart.backends.language.statics import Static
+from portpart.backends.language import DeviceFunction, Scope, Static
 
 # How blocks that are too heavy are relieved: the values that weak and strong rebalancing share
 #

@@ -14,8 +14,7 @@ from portpart.algorithms.refinement.rebalancing.loss_buckets import empty_slot
 from portpart.algorithms.refinement.rebalancing.rule import Evicting, RebalancingRule
 from portpart.algorithms.refinement.rebalancing.state import STAYS, Rebalancing
 from portpart.backends import language as kl
-from portpart.backends.language.records import StaticArray
-from portpart.backends.language.statics import StaticValue
+from portpart.backends.language import StaticArray, StaticValue
 from portpart.graphs import Csr
 from portpart.primitives import TEAM, row_at, scan_tile_sums
 
