@@ -87,7 +87,6 @@ from .graph_models import (
     num_pairs as num_pairs,
     plain_graph as plain_graph,
 )
-from .html import aligned as aligned, shown as shown, table as table
 from .hypergraph import (
     EitherGraph as EitherGraph,
     Hypergraph as Hypergraph,
@@ -149,7 +148,10 @@ from .structure import (
     NetStructure as NetStructure,
     Structure as Structure,
     WithMeasures as WithMeasures,
+    aligned as aligned,
     read_only as read_only,
+    shown as shown,
+    table as table,
     team_for as team_for,
     team_for_all as team_for_all,
     team_for_longest as team_for_longest,

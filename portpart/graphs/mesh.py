@@ -17,9 +17,8 @@ from portpart.graphs.blocks import blocks_of_elements
 from portpart.graphs.cell_kinds import Cells, chosen_cells, corners_of, lower_cells, renumbered
 from portpart.graphs.element_blocks import part_of_other_side
 from portpart.graphs.graph import Graph
-from portpart.graphs.html import table
 from portpart.graphs.incidence import Incidence, joined_rows, rows_with, stacked
-from portpart.graphs.structure import read_only
+from portpart.graphs.structure import read_only, table
 from portpart.options import checked_integer, shown
 
 if TYPE_CHECKING:

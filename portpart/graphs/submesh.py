@@ -20,9 +20,9 @@ from portpart.graphs.block_items import (
     pairs_of,
     reached,
 )
-from portpart.graphs.html import table
 from portpart.graphs.incidence import Incidence
 from portpart.graphs.rows import Csr
+from portpart.graphs.structure import table
 
 DUPLICATE = 1
 """VTK's mark of cells and points that are another piece's own."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from portpart import backends
 from portpart.errors import InputError
-from portpart.graphs.html import table
+from portpart.graphs.structure import table
 from portpart.options import exact_fraction, shown
 
 if TYPE_CHECKING:

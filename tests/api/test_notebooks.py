@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import portpart
-from portpart.graphs.html import table
+from portpart.graphs.structure import table
 from portpart.sessions.update import SessionUpdate
 from tests.helpers.graphs import raw_graph
 

@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING
 import llvmlite
 
 from portpart.backends.cpu import code
-from portpart.backends.cpu.cores import available_threads
+from portpart.backends.cpu.memory import available_threads
 from portpart.base import cache_folder
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Memory of the CPU space: large blocks are kept when their arrays die, and used again.
+"""Memory and threads of the CPU space: large blocks are kept when their arrays die, and used again.
 
 Fresh memory costs a page fault per page on first touch, which takes longer than what most
 primitives do with it: a sort of a million keys by one byte took 2.1 ms in used memory and 5 to 8 ms
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from portpart.backends.programs import address_of
+from portpart.errors import DeviceUnavailable
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -135,3 +136,39 @@ def allocate(n: int, dtype: DTypeLike) -> np.ndarray:
     except MemoryError:
         blocks.clear()
         return blocks.empty(n, dtype)
+
+
+# The number of threads, determined before Numba is imported ------------------------------------
+
+
+def available_threads() -> int:
+    """As many as Numba has or is going to have.
+
+    Raises
+    ------
+    DeviceUnavailable
+        If Numba is set not to compile.
+    """
+    config = getattr(sys.modules.get("numba"), "config", None)
+    if config is not None:
+        disabled, threads = config.DISABLE_JIT, config.NUMBA_NUM_THREADS
+    else:
+        disabled, threads = _number("NUMBA_DISABLE_JIT"), _number("NUMBA_NUM_THREADS")
+    if disabled:
+        raise DeviceUnavailable("kernels need Numba's compiler: unset NUMBA_DISABLE_JIT")
+    return max(1, threads or _usable_cores())
+
+
+def _number(variable: str) -> int:
+    """The number that an environment variable says; 0 for none, of which Numba warns if it is."""
+    try:
+        return int(os.environ.get(variable, ""))
+    except ValueError:
+        return 0
+
+
+def _usable_cores() -> int:
+    """Cores that this process may use, counted as Numba does."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -12,7 +12,6 @@ import numpy as np
 from numpy import ndarray
 
 from portpart.backends.cpu.compile import compiled
-from portpart.backends.cpu.cores import available_threads
 from portpart.backends.cpu.driver_module import (
     ITEM_WEIGHT,
     MAX_ARGUMENTS,
@@ -20,7 +19,7 @@ from portpart.backends.cpu.driver_module import (
     STATE,
     raise_failure,
 )
-from portpart.backends.cpu.memory import allocate, main_memory
+from portpart.backends.cpu.memory import allocate, available_threads, main_memory
 from portpart.backends.cpu.parallel import run_with_threads
 from portpart.backends.cpu.program import CpuExecutable, launch_objects
 from portpart.backends.language import Kernel

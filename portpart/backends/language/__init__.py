@@ -14,10 +14,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from portpart.backends.language.arrays import Slice, Sliced
 from portpart.backends.language.check import check_function
 from portpart.backends.language.kernels import DeviceFunction, Kernel
-from portpart.backends.language.records import Record, Scope, StaticArray, Words, absent, word
+from portpart.backends.language.records import (
+    Record,
+    Scope,
+    Slice,
+    Sliced,
+    StaticArray,
+    Words,
+    absent,
+    word,
+)
 from portpart.backends.language.statics import Static, StaticValue, static_range
 from portpart.backends.language.words import (
     CASTS,

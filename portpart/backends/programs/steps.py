@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from portpart.backends.language import Kernel, Record, Words
-from portpart.backends.language.arrays import Array
+from portpart.backends.language.records import Array
 
 # Work arrays as declarations: a type, a length that follows from sizes, and how long it lives
 

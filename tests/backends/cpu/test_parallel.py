@@ -7,7 +7,7 @@ import sys
 import numba
 import pytest
 
-from portpart.backends.cpu.cores import available_threads
+from portpart.backends.cpu.memory import available_threads
 from tests.backends.cpu.test_cpu_space import run_python
 
 BEGIN = """
@@ -134,7 +134,7 @@ def test_an_interrupt_meanwhile_is_raised():
 def test_the_number_of_threads_is_known_without_numba(setting):
     code = """
     import sys, warnings
-    from portpart.backends.cpu.cores import available_threads
+    from portpart.backends.cpu.memory import available_threads
     before = available_threads()
     assert "numba" not in sys.modules
     warnings.simplefilter("ignore")
