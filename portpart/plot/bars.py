@@ -20,10 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
 
-    from portpart.api import RepartitionResult
     from portpart.graphs import Blocks, Numbers
     from portpart.options import WrittenNumber
-    from portpart.sessions import SessionUpdate
 
 # Weights of blocks, and their limits -----------------------------------------------------------
 
@@ -131,8 +129,7 @@ MARKED = 200
 """Rounds up to which each has its mark; beyond, those of more than local effort have one."""
 
 
-def session(updates: Sequence[SessionUpdate | RepartitionResult], *,
-            ax: Axes | None = None) -> Axes:
+def session(updates: Sequence[Any], *, ax: Axes | None = None) -> Axes:
     """Draw the objective over the rounds of a session, and below it what has moved.
 
     Parameters
@@ -193,7 +190,7 @@ def session(updates: Sequence[SessionUpdate | RepartitionResult], *,
     return upper
 
 
-def _mark_efforts(ax: Axes, updates: list[SessionUpdate | RepartitionResult],
+def _mark_efforts(ax: Axes, updates: list[Any],
                   rounds: np.ndarray, values: np.ndarray) -> None:
     efforts = np.array([getattr(each, "effort", "full") for each in updates])
     kept = np.array([bool(each.feasible) for each in updates])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 PLAIN = (bool, int, float, str, type(None))
 """Types of values that JSON keeps as they are."""
 
-Described = dict[str, Json]
+Described: TypeAlias = "dict[str, Json]"
 
 
 def description_of(config: Configuration) -> Described:
