@@ -15,6 +15,7 @@ from portpart.api import memory as memory_ranks
 from portpart.api.memory import sums_bytes
 from portpart.backends.spaces import space
 from portpart.errors import InputError
+from portpart.estimate import SizingSpace
 
 SOME = Fold(20_000, 10**7)
 """The finest level belongs to ranks, the next ones are folded."""
@@ -33,6 +34,24 @@ def test_a_rank_takes_what_is_estimated_within_a_tenth(
     estimate = portpart.memory_estimate(k=8, preset=preset, like=whole_of(drawn), ranks=size,
                                         ghosts=ghosts, moves=family == "random")
     assert 0.9 < estimate.peak / real < 1.1
+
+
+def test_an_estimate_ends_where_coarsening_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The coarsest level is followed by itself: a loop down to a smaller fold would not end."""
+    monkeypatch.setattr(memory_ranks, "CPU_FOLD", Fold(1, 1))
+    graph, levels = portpart.generators.grid_2d(40, 40), []
+    coarser = memory_ranks.SizingSpace.coarser
+
+    def counted(space: SizingSpace, level: tuple[int, ...]) -> list[tuple[int, ...]]:
+        levels.append(level)
+        assert len(levels) < 1000, f"no end at {level}"
+        return coarser(space, level)
+
+    monkeypatch.setattr(memory_ranks.SizingSpace, "coarser", counted)
+    estimate = portpart.memory_estimate(k=4, preset="fast", like=graph, ranks=2)
+    assert 1 < min(size for size, *_ in levels)
+    whole = portpart.memory_estimate(k=4, preset="fast", like=graph).peak
+    assert whole / 2 < estimate.peak < 2 * whole
 
 
 @pytest.mark.parametrize(("n", "k", "size"), [(810_000, 64, 2), (5000, 7, 3), (10**6, 1000, 4)])
