@@ -74,10 +74,10 @@ OF_MOVED, OF_LEFT = 24, 16
 """Bytes of a vertex that has moved, without its row, which is there twice, and of a ghost that the
 rank had before.  As measured in the same way."""
 
-Call = Callable[[EitherGraph, SizingSpace], None]
+CountedCall = Callable[[EitherGraph, SizingSpace], None]
 
 
-def rank_estimate(sizes: GivenSizes, ways: Sequence[Shrinking], call: Call, num_blocks: int,
+def rank_estimate(sizes: GivenSizes, ways: Sequence[Shrinking], call: CountedCall, num_blocks: int,
                   ranks: int, ghosts: int, kind: str = "cpu",
                   moves: bool = False, flows: bool = False) -> MemoryEstimate:
     """The estimate for the largest rank, each of which has its share of the vertices and arcs.
@@ -111,7 +111,7 @@ def rank_estimate(sizes: GivenSizes, ways: Sequence[Shrinking], call: Call, num_
     coarse = replace(sizes, vertex_weights=OF_WORD, weights=sizes.weight_bytes, degree=None)
     space, level, between, gathered = SizingSpace(ways[0]), sizes.counts, 0, 0
     coarser = space.coarser(level)[0]
-    # the maps between levels, and those that ranks divide; the coarsest one every rank has
+    # maps between levels, and levels that are divided; every rank holds the coarsest one
     while not _is_folded(level, fold) and coarser != level:
         if flows and not gathered and level[0] <= MAX_VERTICES and num_blocks <= MAX_FLOW_BLOCKS:
             gathered = _gathered_bytes(replace(sizes if between == 0 else coarse, counts=level),

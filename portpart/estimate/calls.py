@@ -69,7 +69,7 @@ class GivenSizes:
                 + self.vertex_weights * n)
 
     def made(self, space: SizingSpace) -> EitherGraph:
-        """What stands for it in a space."""
+        """A graph or hypergraph of these sizes, without memory."""
         def array(count: int, size: int) -> Array:
             return space.empty(count, f"i{size}") if size else None
 
@@ -97,7 +97,7 @@ def offset_bytes(num_arcs: int) -> int:
 
 
 def sizes_of(graph: EitherGraph) -> GivenSizes:
-    """Those of a graph or hypergraph that there is."""
+    """The sizes of an existing graph or hypergraph."""
     def width(array: Array | None) -> int:
         return 0 if array is None else int(array.dtype.itemsize)
 
@@ -114,7 +114,7 @@ def sizes_of(graph: EitherGraph) -> GivenSizes:
 def counted(sizes: GivenSizes, shrinkings: Iterable[Shrinking],
             call: Callable[[EitherGraph, SizingSpace], None],
             margin: float = MARGIN) -> MemoryEstimate:
-    """The estimate of a call: the most of several ways in which levels may shrink."""
+    """The estimate of a call: the maximum over several ways in which levels may shrink."""
     found = []
     for shrinking in shrinkings:
         space = SizingSpace(shrinking)
@@ -132,7 +132,7 @@ def counted(sizes: GivenSizes, shrinkings: Iterable[Shrinking],
 
 def partition_call(algorithm: Algorithm, config: Configuration, k: int,
                    previous: bool = False) -> Callable[[EitherGraph, SizingSpace], None]:
-    """A partition; with `previous` one that begins with the blocks before."""
+    """A call of partition; with `previous`, one that starts from the previous blocks."""
     def call(graph: EitherGraph, space: SizingSpace) -> None:
         n = graph.num_vertices
         if k == 1 or n == 0:
@@ -154,7 +154,7 @@ def partition_call(algorithm: Algorithm, config: Configuration, k: int,
 
 def mapping_call(machine: Topology, algorithm: str | None,
                  preset: str | Configuration) -> Callable[[EitherGraph, SizingSpace], None]:
-    """A mapping, up to swaps of blocks."""
+    """A call of map_processes, without the swaps of blocks."""
     mapper, config = mapper_of(algorithm, preset, machine.is_hierarchy)
 
     def call(graph: EitherGraph, space: SizingSpace) -> None:

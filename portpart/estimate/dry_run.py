@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 AnyProblem = TypeVar("AnyProblem", bound="Problem[Any]")
 
 MAX_VERTICES = 2**18
-"""Vertices of what stands in for a graph, unless there are more blocks."""
+"""Number of vertices of the placeholder of a graph, unless there are more blocks."""
 
 
 DENSITIES_OF_NETS = 3 / 4, 1, 4 / 3
@@ -56,7 +56,7 @@ def dry_run(problem: AnyProblem, run: Callable[[AnyProblem, Any], Array], config
 
 
 def _evaluate(problem: Problem[Any], part: Array) -> None:
-    """Compute all values of a partition, as callers will."""
+    """Compute all values of a partition, as callers do."""
     if isinstance(problem.graph, Hypergraph):
         net_values(problem.graph, part, problem.num_blocks, NET_COSTS)
     else:

@@ -1,4 +1,4 @@
-"""How levels shrink: by shares that surely suffice, or as those of a graph, which is coarsened."""
+"""How levels shrink: by upper bounds, or as measured on a graph, which is coarsened."""
 
 from __future__ import annotations
 
@@ -84,11 +84,11 @@ def ways_to_shrink(search: Search, sizes: tuple[int, ...], arc_shrink: float | N
     Parameters
     ----------
     sizes : tuple of int
-        Of the graph or hypergraph that is asked about.
+        Of the graph or hypergraph of the call.
     arc_shrink : float, optional
         Share of the arcs that a level keeps.
     like : Graph or Hypergraph, optional
-        Levels shrink as this one's do.
+        Levels shrink as those of this graph.
     """
     if like is not None and search.num_blocks > 1:
         return [*as_those_of(like, sizes[0], search)]
@@ -138,7 +138,7 @@ def _problem(graph: EitherGraph, k: int, seed: int = 0) -> Problem[Any]:
 
 
 def _quick_partition(graph: EitherGraph, k: int, seed: int) -> Array:
-    """Blocks like those of a partition before, whose borders hold merging up."""
+    """Blocks like those of a previous partition: vertices of different blocks are not merged."""
     algorithms = OF_NETS if isinstance(graph, Hypergraph) else ALGORITHMS
     algorithm, config = find("portpart", "fast", algorithms)
     part: Array = algorithm.partition(_problem(graph, k, seed), config)

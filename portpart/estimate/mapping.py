@@ -1,4 +1,4 @@
-"""Estimates of mappings: what the mapper goes through, and the traffic that ends it."""
+"""Estimates of mappings: the partitions that a mapper computes, then traffic and swaps."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _searches(config: Any, machine: Topology) -> Iterator[Search]:
 
 
 def _integrated(config: IntegratedConfig, k: int) -> Search:
-    """Integrated mapping, whose starts are always grown."""
+    """Integrated mapping, which always grows its initial partitions."""
     initial = InitialOptions("grown", growing=config.initial)
     if config.clustering is None:
         alike: Any = JetConfig(coarsening=config.coarsening, initial=initial)
@@ -78,7 +78,7 @@ def _integrated(config: IntegratedConfig, k: int) -> Search:
 
 
 def _of_sections(config: PortpartConfig, k: int, sections: int) -> Search:
-    """The partitioner that stops coarsening where that of the sections does."""
+    """A partitioner that stops coarsening at the same size as the one of the sections."""
     coarsest = coarsest_of_sections(config, k, sections)
     growing = config.initial.growing
     growing = replace(growing, min_vertices=max(growing.min_vertices, MIN_OF_SECTION * sections))
@@ -89,7 +89,7 @@ def _of_sections(config: PortpartConfig, k: int, sections: int) -> Search:
 
 
 def check_memory(graph: Graph, machine: Topology, swaps: bool) -> None:
-    """Refuse what cannot fit, before any work: arrays that every mapping has at once.
+    """Raise before any work if the arrays that every mapping needs cannot fit.
 
     Raises
     ------

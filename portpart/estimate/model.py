@@ -1,4 +1,4 @@
-"""An estimate of memory, and what can be known to be too much before any work."""
+"""An estimate of memory, and checks before any work."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from portpart.errors import OutOfMemory
 from portpart.graphs import EitherGraph, Hypergraph, table
 
 ASKED_FROM = 2**28
-"""Less than this many bytes are taken without asking what is free."""
+"""Calls that need fewer bytes do not ask for the free memory."""
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,11 @@ class MemoryEstimate:
 
     @property
     def peak(self) -> int:
-        """Most bytes in use at once."""
+        """Maximum number of bytes in use."""
         return max(self.coarsening, self.refinement, self.swaps)
 
     def plus(self, size: int) -> MemoryEstimate:
-        """The same with this many bytes that are in use all the time."""
+        """The same estimate with this many more bytes in every phase."""
         return replace(self, graph=self.graph + size, coarsening=self.coarsening + size,
                        refinement=self.refinement + size)
 
@@ -77,7 +77,7 @@ class MemoryEstimate:
 
 
 def readable(size: int) -> str:
-    """A number of bytes for people."""
+    """A number of bytes as text, with a unit."""
     return f"{size / 2**30:.2f} GiB" if size >= 2**30 else f"{size / 2**20:.1f} MiB"
 
 

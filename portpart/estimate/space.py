@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from portpart.backends.programs import Bound
 
 SMALL = 2**16
-"""Arrays of fewer bytes are real: the host may write into them."""
+"""Arrays of fewer bytes have memory: the host may write into them."""
 
 SORTING_WORDS = 4
 """Words for each key while a library sorts: its copy of keys, of places, and as many again."""
@@ -87,7 +87,7 @@ def kept(shares: Sequence[float], sizes: Sizes, end: int = 1) -> Sizes:
 
 
 class Unwritten(np.ndarray):
-    """An array whose elements are all one in memory: the host may not write into it."""
+    """An array whose elements share one place in memory: the host may not write into it."""
 
     def __setitem__(self, where: Any, values: Any) -> None:
         """Do nothing."""
@@ -126,7 +126,7 @@ class SizingSpace(ExecutionSpace):
         self._made: set[int] = set()
 
     def enter(self, phase: str, level: int, num_levels: int) -> None:
-        """Progress of a call: a level has been made, or something else has begun or ended."""
+        """Progress of a call: a level was made, or another phase began or ended."""
         if phase.endswith("coarsening"):
             self.hierarchy = max(self.hierarchy, self.live)
             self.coarsening = max(self.coarsening, self.most)
@@ -182,7 +182,7 @@ class SizingSpace(ExecutionSpace):
         return [*coarse, degree, *otherwise[3:]]
 
     def coarser(self, sizes: Sizes) -> tuple[Sizes, int]:
-        """Sizes of the next level, and the highest degree there."""
+        """Sizes of the next level, and its highest degree."""
         known = self.shrinking
         depth, found = self._after(known.walk, sizes)
         if not found:
@@ -250,11 +250,11 @@ class SizingSpace(ExecutionSpace):
 
 
 class _Unrun:
-    """A program that is never run, and its scratch."""
+    """A program that is not run, and its scratch memory."""
 
     def __init__(self, space: SizingSpace, program: Program) -> None:
         self.space, self.table = space, ProgramTable(program.used_slots())
 
     def run(self, bindings: Mapping[str, Bound], size: int, sizes: Any = None) -> None:
-        """Take the memory of scratch, and give it back."""
+        """Count the memory of scratch while the program would run."""
         self.space.empty(self.table.place_scratch(sizes)[-1], np.uint8)
