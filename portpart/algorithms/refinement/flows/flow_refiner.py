@@ -46,7 +46,7 @@ from portpart.algorithms.refinement.flows.state import (
     NodeMemory,
     QuotientGraph,
 )
-from portpart.backends.language.kernels import DeviceFunction
+from portpart.backends.language import DeviceFunction
 from portpart.backends.programs import Array, ExecutionSpace, Program, bytes_of
 from portpart.graphs import MAX_INT32, Csr, EitherGraph, Hypergraph, Structure
 

@@ -22,7 +22,7 @@ from portpart.algorithms.refinement.flows.state import (
     QuotientGraph,
 )
 from portpart.backends import language as kl
-from portpart.backends.language.statics import StaticValue
+from portpart.backends.language import StaticValue
 from portpart.graphs import Csr
 
 MAX_SPREAD = 1000

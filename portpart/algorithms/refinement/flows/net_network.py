@@ -31,7 +31,7 @@ from portpart.algorithms.refinement.flows.push_relabel import is_free
 from portpart.algorithms.refinement.flows.rules import ArcRules
 from portpart.algorithms.refinement.flows.state import FOUND, FlowNets, Flows, Networks, Pair
 from portpart.backends import language as kl
-from portpart.backends.language.statics import StaticValue
+from portpart.backends.language import StaticValue
 from portpart.graphs import degree_of
 
 PENDING = 2**30

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from portpart.backends.language.kernels import DeviceFunction
-from portpart.backends.language.statics import Static
+from portpart.backends.language import DeviceFunction, Static
 
 
 @dataclass(frozen=True)
