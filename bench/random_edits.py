@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from portpart.errors import InputError
+from portpart.errors import InputError, shown
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph
-from portpart.options import checked_flag, checked_integer, shown
+from portpart.options import checked_flag, checked_integer
 
 CYCLE = ("insert_vertex", "delete_vertex", "insert", "insert", "delete", "delete")
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 
 def printable(text: str) -> str:
@@ -149,3 +149,44 @@ def typed_memory_errors(function: Callable[P, R]) -> Callable[P, R]:
             return function(*args, **options)
 
     return call
+
+
+# Bad values in messages ------------------------------------------------------------------------
+
+
+MAX_DIGITS = 1000
+"""Digits of a number that is accepted, or shown."""
+
+MAX_BITS = MAX_DIGITS * 10 // 3
+"""A digit takes 3.33 bits."""
+
+FEW_CHARACTERS = 60
+"""Of a bad value that an error message shows."""
+
+FEW_VALUES = 8
+"""Of several that an error message lists."""
+
+
+def shown(value: Any) -> str:
+    """`value` for an error message, whatever it is: its repr, cut off where that is long."""
+    endless = f"{type(value).__name__} of thousands of digits"
+    try:
+        is_endless = isinstance(value, int) and value.bit_length() > MAX_BITS
+        text = endless if is_endless else repr(value)
+    except ValueError:  # Python writes no integers of thousands of digits, whatever holds them
+        text = endless
+    text = " ".join(text.split())
+    return text if len(text) <= FEW_CHARACTERS else f"{text[: FEW_CHARACTERS - 3]}..."
+
+
+def listed(values: Iterable[Any]) -> str:
+    """The first of several values for an error message, as `shown` shows them, and how many more.
+
+    Examples
+    --------
+    >>> listed("abc"), listed(range(100))
+    ("'a', 'b', 'c'", '0, 1, 2, 3, 4, 5, 6, 7 and 92 more')
+    """
+    every = list(values)
+    first = ", ".join(map(shown, every[:FEW_VALUES]))
+    return first if len(every) <= FEW_VALUES else f"{first} and {len(every) - FEW_VALUES} more"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 import operator
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from fractions import Fraction
 from functools import cache
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, get_args, get_type_hi
 
 import numpy as np
 
-from portpart.errors import InputError
+from portpart.errors import MAX_BITS, MAX_DIGITS, InputError, shown
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -27,21 +27,11 @@ MAX_BLOCKS = 2**31 - 1
 MANY_BLOCKS = 2**24
 """More than these, and more than a graph has vertices, are taken for a mistake."""
 
-MAX_DIGITS = 1000
 MAX_EXPONENT = 400
-"""What a number may have at most: ``1e99999999`` is ten characters, and 40 MB as an integer."""
-
-MAX_BITS = MAX_DIGITS * 10 // 3
-"""A digit takes 3.33 bits."""
+"""The largest exponent of a number: ``1e99999999`` is ten characters, and 40 MB as an integer."""
 
 LARGEST_OPTION = 2**62
 """Integers of options beyond that are refused: kernels have 64 bits."""
-
-FEW_CHARACTERS = 60
-"""Of a bad value that an error message shows."""
-
-FEW_VALUES = 8
-"""Of several that an error message lists."""
 
 Json: TypeAlias = "bool | float | str | Sequence[Json] | Mapping[str, Json] | None"
 """What JSON can hold."""
@@ -101,31 +91,6 @@ def number_of_blocks(k: int, num_vertices: int | None = None) -> int:
         raise InputError(f"k is {blocks} for a graph of {num_vertices} vertices; at most "
                          f"{max(num_vertices, MANY_BLOCKS)} blocks")
     return blocks
-
-
-def shown(value: Any) -> str:
-    """`value` for an error message, whatever it is: its repr, cut off where that is long."""
-    endless = f"{type(value).__name__} of thousands of digits"
-    try:
-        is_endless = isinstance(value, int) and value.bit_length() > MAX_BITS
-        text = endless if is_endless else repr(value)
-    except ValueError:  # Python writes no integers of thousands of digits, whatever holds them
-        text = endless
-    text = " ".join(text.split())
-    return text if len(text) <= FEW_CHARACTERS else f"{text[: FEW_CHARACTERS - 3]}..."
-
-
-def listed(values: Iterable[Any]) -> str:
-    """The first of several values for an error message, as `shown` shows them, and how many more.
-
-    Examples
-    --------
-    >>> listed("abc"), listed(range(100))
-    ("'a', 'b', 'c'", '0, 1, 2, 3, 4, 5, 6, 7 and 92 more')
-    """
-    every = list(values)
-    first = ", ".join(map(shown, every[:FEW_VALUES]))
-    return first if len(every) <= FEW_VALUES else f"{first} and {len(every) - FEW_VALUES} more"
 
 
 def _short_enough(value: Fraction) -> Fraction:

@@ -15,16 +15,9 @@ from difflib import get_close_matches
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from portpart.errors import InputError
+from portpart.errors import InputError, listed, shown
 from portpart.graphs import MAX_TOTAL_WEIGHT
-from portpart.options import (
-    MAX_BLOCKS,
-    checked_flag,
-    checked_integer,
-    exact_fraction,
-    listed,
-    shown,
-)
+from portpart.options import MAX_BLOCKS, checked_flag, checked_integer, exact_fraction
 
 if TYPE_CHECKING:
     from typing_extensions import Self

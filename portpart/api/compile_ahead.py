@@ -21,12 +21,11 @@ from portpart.backends.communication import Communicator, Local, planned
 from portpart.backends.cpu import CpuSpace
 from portpart.backends.language import Kernel
 from portpart.backends.programs import Executable, ExecutionSpace, Program
-from portpart.errors import InputError
+from portpart.errors import InputError, shown
 from portpart.estimate import dry_run
 from portpart.graphs import VERTEX_COST, EitherGraph, Graph, balanced_borders, checked_rows
 from portpart.graphs.ranks import check_reverse_arcs, distributed
 from portpart.inputs import as_hypergraph
-from portpart.options import shown
 
 if TYPE_CHECKING:
     from portpart.backends.programs import Bound

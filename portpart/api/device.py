@@ -14,11 +14,11 @@ from portpart import backends
 from portpart.api.bounds import Bounds
 from portpart.api.call_options import CallOptions
 from portpart.backends.programs import ExecutionSpace
-from portpart.errors import InputError
+from portpart.errors import InputError, shown
 from portpart.graphs import EitherGraph, Graph, Hypergraph, space_of
 from portpart.inputs import as_graph, as_hypergraph
 from portpart.metrics.balance import exact_imbalance
-from portpart.options import exact_fraction, shown
+from portpart.options import exact_fraction
 from portpart.primitives import argmax_of, max_of
 
 if TYPE_CHECKING:

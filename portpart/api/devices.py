@@ -20,11 +20,11 @@ from portpart.api.results import PartitionResult
 from portpart.backends import language as kl
 from portpart.backends.communication import Communicator, Local, planned
 from portpart.backends.programs import Array, ExecutionSpace
-from portpart.errors import InputError, memory_errors
+from portpart.errors import InputError, memory_errors, shown
 from portpart.graphs import MAX_INT32_ARCS, VERTEX_COST, Graph, Rows, balanced_borders
 from portpart.graphs.ranks import distributed
 from portpart.inputs import is_hypergraph
-from portpart.options import checked_integer, shown
+from portpart.options import checked_integer
 
 if TYPE_CHECKING:
     from portpart.graphs import GraphLike

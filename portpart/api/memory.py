@@ -30,7 +30,7 @@ from portpart.algorithms.refinement.flows import (
 )
 from portpart.algorithms.refinement.ranks import RankTotals
 from portpart.api.device import NOT_OF_GRAPHS, NOT_OF_NETS
-from portpart.errors import InputError
+from portpart.errors import InputError, shown
 from portpart.estimate import (
     GivenSizes,
     MemoryEstimate,
@@ -54,7 +54,7 @@ from portpart.graphs import (
     Topology,
     neighbourhood_hypergraph,
 )
-from portpart.options import MAX_BLOCKS, checked_integer, shown
+from portpart.options import MAX_BLOCKS, checked_integer
 
 if TYPE_CHECKING:
     from portpart.algorithms.recipes import Algorithm

@@ -19,9 +19,9 @@ from portpart.api.bounds import FREE, block_array
 from portpart.api.call_options import nonnegative
 from portpart.api.objective_specs import checked_sizes
 from portpart.api.vertex_names import blocks_by_vertex
-from portpart.errors import InputError
+from portpart.errors import FEW_CHARACTERS, InputError
 from portpart.graphs import MAX_INT32, MAX_TOTAL_WEIGHT, EitherGraph, Graph
-from portpart.options import FEW_CHARACTERS, MAX_BLOCKS
+from portpart.options import MAX_BLOCKS
 
 if TYPE_CHECKING:
     from portpart.graphs import Blocks, Numbers

@@ -18,7 +18,7 @@ from portpart.algorithms.objectives import (
     net_values,
 )
 from portpart.backends.programs import Array, ExecutionSpace
-from portpart.errors import InputError
+from portpart.errors import InputError, shown
 from portpart.graphs import (
     EitherGraph,
     Graph,
@@ -31,7 +31,6 @@ from portpart.graphs import (
     neighbourhood_hypergraph,
     total_of,
 )
-from portpart.options import shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

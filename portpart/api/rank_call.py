@@ -31,11 +31,11 @@ from portpart.api.results import RankPartitionResult
 from portpart.backends.communication import agree, from_first_rank, planned, sum_over_ranks
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.base.version import __version__
-from portpart.errors import InputError
+from portpart.errors import InputError, shown
 from portpart.estimate import check_memory_limit
 from portpart.graphs.ranks import DistributedGraph, RankGraph
 from portpart.metrics.balance import exact_target, imbalance_of
-from portpart.options import exact_fraction, number_of_blocks, shown
+from portpart.options import exact_fraction, number_of_blocks
 from portpart.primitives import argmax_of, max_of, sum_of
 
 if TYPE_CHECKING:

@@ -8,9 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from portpart.api.bounds import FREE
-from portpart.errors import InputError
+from portpart.errors import InputError, shown
 from portpart.graphs import by_name, did_you_mean, held_blocks, host_array
-from portpart.options import shown
 
 
 class Vertices(Protocol):

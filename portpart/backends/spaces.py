@@ -57,7 +57,7 @@ def space(device: str = "cpu", *, threads: int | None = None) -> ExecutionSpace:
     """
     kind, _, number = str(device).partition(":")
     if kind not in ("cpu", "cuda") or (number and not (kind == "cuda" and number.isdigit())):
-        from portpart.options import shown
+        from portpart.errors import shown
 
         raise InputError(f"device must be 'cpu', 'cuda' or 'cuda:N', not {shown(device)}")
     if kind == "cpu":

@@ -6,8 +6,7 @@ import click
 
 from portpart.cli import options
 from portpart.cli.output import grouped, print_facts, print_json
-from portpart.errors import InputError
-from portpart.options import shown
+from portpart.errors import InputError, shown
 
 
 @click.command("compile")

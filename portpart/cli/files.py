@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from portpart.cli.options import AT, GRAPH_MODELS, HYPERGRAPH, NET_MODELS, ReadingOptions
-from portpart.options import shown
+from portpart.errors import shown
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

@@ -11,8 +11,7 @@ import click
 import numpy as np
 
 from portpart.cli.options import flag, gathered
-from portpart.errors import GraphFormatError
-from portpart.options import shown
+from portpart.errors import GraphFormatError, shown
 
 if TYPE_CHECKING:
     from portpart.formats.text import Source

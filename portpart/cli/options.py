@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 import click
 
 from portpart.api import TABLE, checked
-from portpart.errors import InputError
-from portpart.options import exact_fraction, shown
+from portpart.errors import InputError, shown
+from portpart.options import exact_fraction
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Decorator = Callable[[Function], Function]

@@ -11,7 +11,8 @@ import click
 from portpart.api import SESSION_MIGRATION
 from portpart.cli import files, options
 from portpart.cli.output import INFEASIBLE, OK, grouped, libraries_on_stderr, print_json, print_text
-from portpart.options import shown, whole_number
+from portpart.errors import shown
+from portpart.options import whole_number
 
 if TYPE_CHECKING:
     from portpart.formats.netlist import NetlistEdits

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from portpart.errors import InputError
+from portpart.errors import InputError, shown
 from portpart.graphs import blocks_of, host_integers
 from portpart.inputs import MAX_HALO
-from portpart.options import checked_integer, shown
+from portpart.options import checked_integer
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

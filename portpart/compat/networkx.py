@@ -9,7 +9,7 @@ import numpy as np
 
 from portpart import api
 from portpart.base.interrupts import late_signals
-from portpart.errors import InputError
+from portpart.errors import InputError, shown
 from portpart.graphs import (
     KEEP,
     ROUND,
@@ -21,7 +21,6 @@ from portpart.graphs import (
     is_networkx,
     told_names,
 )
-from portpart.options import shown
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

@@ -11,10 +11,9 @@ import numpy as np
 
 from portpart import api
 from portpart.base.interrupts import late_signals
-from portpart.errors import InputError
+from portpart.errors import InputError, shown
 from portpart.graphs import Graph, as_array, is_tensor, space_of
 from portpart.inputs import convert, from_edges
-from portpart.options import shown
 
 if TYPE_CHECKING:
     import torch

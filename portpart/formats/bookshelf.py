@@ -17,12 +17,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from portpart.errors import GraphFormatError, InputError
+from portpart.errors import GraphFormatError, InputError, shown
 from portpart.formats.bookshelf_circuit import WHOLE, areas_of, lines_of, nets_of
 from portpart.formats.net_rows import hypergraph_of
 from portpart.formats.text import PathLike, Source, read_source
 from portpart.graphs import Hypergraph
-from portpart.options import shown
 
 AUX_BEGINS = re.compile(rb"\s*(RowBasedPlacement|PartProb)\s*:")
 AUX = re.compile(r"\w+\s*:\s*(.*)")

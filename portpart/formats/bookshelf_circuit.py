@@ -16,8 +16,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from portpart.errors import shown
 from portpart.formats.text import AMOUNT, Source, amount, made_whole, product
-from portpart.options import shown
 
 COUNT = re.compile(r"(NumNets|NumPins|NetDegree|NumNodes|NumTerminals)\s*:\s*([0-9]{1,18})"
                    r"(?:\s+(\S+))?")

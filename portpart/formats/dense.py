@@ -13,7 +13,7 @@ from itertools import islice
 
 import numpy as np
 
-from portpart.errors import GraphFormatError, InputError
+from portpart.errors import GraphFormatError, InputError, shown
 from portpart.formats.arrays import ARRAY_BEGINS, read_array
 from portpart.formats.text import (
     FRACTION,
@@ -29,7 +29,6 @@ from portpart.formats.text import (
     refuse_number,
 )
 from portpart.graphs import IGNORE, Graph, csr_graph
-from portpart.options import shown
 
 SYNTAX = LineSyntax(comments=b"#%")
 

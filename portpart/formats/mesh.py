@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from portpart.errors import GraphFormatError, InputError
+from portpart.errors import GraphFormatError, InputError, shown
 from portpart.formats.text import (
     TO_SCALE,
     Lines,
@@ -23,7 +23,6 @@ from portpart.formats.text import (
     rendered_rows,
 )
 from portpart.graphs import Graph, Mesh, mesh_from
-from portpart.options import shown
 
 SYNTAX = LineSyntax(comments=b"%", keep_blank=True)
 

@@ -16,10 +16,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from portpart.errors import GraphFormatError, InputError
+from portpart.errors import GraphFormatError, InputError, shown
 from portpart.formats.text import Source, read_source
 from portpart.graphs import Graph, edges_graph
-from portpart.options import shown
 
 BEGINS, LAST_PART = b"# POINT TO POINT", b"# COLLECTIVES"
 SENT = (b"E", b"I", b"S", b"R")

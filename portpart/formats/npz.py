@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from portpart.errors import GraphFormatError, InputError
+from portpart.errors import GraphFormatError, InputError, shown
 from portpart.formats.arrays import ENDS, NAMES, names_of, packed_names, read_array
 from portpart.formats.dense import graph_of_table
 from portpart.formats.text import (
@@ -22,7 +22,6 @@ from portpart.formats.text import (
     Source,
 )
 from portpart.graphs import Graph, csr_graph, parts_of_sparse, told_names
-from portpart.options import shown
 
 OWN_NAMES = ("offsets", "targets", "weights", "vertex_weights")
 SCIPY_NAMES = ("format", "shape", "data", "indices", "indptr", "row", "col", "coords")

@@ -10,11 +10,11 @@ import math
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from portpart.errors import InputError
+from portpart.errors import InputError, shown
 from portpart.generators import drawn_edges as edges, neighbourhoods as near
 from portpart.generators.large_graphs import LargeGraph, Neighbours, RandomEdges
 from portpart.graphs import MAX_INT32, MAX_ROWS, Rows
-from portpart.options import checked_integer, shown
+from portpart.options import checked_integer
 
 __all__ = ["LargeGraph", "RandomEdges", "Rows", "grid_2d", "grid_3d", "jittered_mesh",
            "jittered_rgg", "permuted", "rmat", "weighted"]

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portpart import backends
-from portpart.errors import InputError
+from portpart.errors import InputError, shown
 from portpart.graphs.weights import integral
-from portpart.options import shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

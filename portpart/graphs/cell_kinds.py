@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from portpart.errors import InputError
+from portpart.errors import InputError, shown
 from portpart.graphs.incidence import Incidence, stacked
-from portpart.options import shown
 
 
 class Kind(NamedTuple):

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.errors import InputError
+from portpart.errors import InputError, shown
 from portpart.graphs.rows import MAX_INT32_ARCS, Runs
 from portpart.graphs.weights import total_of
-from portpart.options import shown
 from portpart.primitives import converted, gather, max_of, min_of, sort_keys, sorted_pairs
 
 if TYPE_CHECKING:

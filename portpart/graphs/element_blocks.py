@@ -13,11 +13,11 @@ from portpart import backends
 from portpart.backends import language as kl
 from portpart.backends.language import Record
 from portpart.backends.programs import Array
-from portpart.errors import InputError
+from portpart.errors import InputError, shown
 from portpart.graphs.arrays import index_array
 from portpart.graphs.blocks import held_blocks, held_number
 from portpart.graphs.incidence import Incidence
-from portpart.options import MAX_BLOCKS, shown
+from portpart.options import MAX_BLOCKS
 
 if TYPE_CHECKING:
     from portpart.graphs.accepted import Blocks, Numbers

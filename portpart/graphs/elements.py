@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from portpart import backends
-from portpart.errors import InputError
+from portpart.errors import InputError, shown
 from portpart.graphs.arrays import as_array, index_array
 from portpart.graphs.cell_kinds import Cells, kind_of, with_nodes
 from portpart.graphs.checks import RowTerms, check_offsets
 from portpart.graphs.incidence import stacked
 from portpart.graphs.mesh import Mesh, read_only_mesh
 from portpart.graphs.weights import checked_vertex_weights, integral
-from portpart.options import shown
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from portpart.errors import InputError
+from portpart.errors import InputError, shown
 from portpart.graphs.arrays import (
     as_array,
     borrowed_arrays,
@@ -35,7 +35,6 @@ from portpart.graphs.weights import (
     converted,
     total_of,
 )
-from portpart.options import shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portpart import backends
-from portpart.errors import InputError
+from portpart.errors import InputError, listed, shown
 from portpart.graphs.arrays import as_array
 from portpart.graphs.from_arrays import MAX_VERTICES, ArcReading
 from portpart.graphs.from_networks import NamedEdges, graph_of_edges
 from portpart.graphs.from_rows import graph_of_rows
 from portpart.graphs.graph import Graph
 from portpart.graphs.names import in_order
-from portpart.options import listed, shown
 
 if TYPE_CHECKING:
     from portpart.backends.programs import ExecutionSpace

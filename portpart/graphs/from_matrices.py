@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from portpart.errors import InputError
+from portpart.errors import InputError, shown
 from portpart.graphs.arrays import index_array, space_of
 from portpart.graphs.csr import tails, unpacked
 from portpart.graphs.from_nets import NetInput, check_rows, pack_pair
 from portpart.graphs.weights import ABS, IGNORE
-from portpart.options import shown
 from portpart.primitives import sorted_pairs
 
 if TYPE_CHECKING:

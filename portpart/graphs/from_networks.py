@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portpart import backends
-from portpart.errors import InputError
+from portpart.errors import InputError, listed, shown
 from portpart.graphs.arrays import index_array
 from portpart.graphs.csr import directed_rows
 from portpart.graphs.from_arrays import ArcReading, csr_graph, edges_graph, integer_weights
@@ -17,7 +17,6 @@ from portpart.graphs.graph import Graph
 from portpart.graphs.names import in_order
 from portpart.graphs.rows import MAX_TOTAL_WEIGHT
 from portpart.graphs.weights import total_of
-from portpart.options import listed, shown
 
 if TYPE_CHECKING:
     from portpart.backends.programs import ExecutionSpace

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portpart import backends
-from portpart.errors import InputError
+from portpart.errors import InputError, shown
 from portpart.graphs.arrays import as_array, is_tensor, refuse_several_devices, space_of
 from portpart.graphs.checks import survey
 from portpart.graphs.csr import tails, undirected_rows
@@ -18,7 +18,6 @@ from portpart.graphs.from_arrays import ArcReading, csr_graph, edges_graph, refu
 from portpart.graphs.graph import Graph
 from portpart.graphs.names import in_order
 from portpart.graphs.weights import integral
-from portpart.options import shown
 
 if TYPE_CHECKING:
     from portpart.backends.programs import Array, ExecutionSpace

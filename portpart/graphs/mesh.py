@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portpart import backends
-from portpart.errors import InputError, typed_memory_errors
+from portpart.errors import InputError, shown, typed_memory_errors
 from portpart.graphs.blocks import blocks_of_elements
 from portpart.graphs.cell_kinds import Cells, chosen_cells, corners_of, lower_cells, renumbered
 from portpart.graphs.element_blocks import part_of_other_side
 from portpart.graphs.graph import Graph
 from portpart.graphs.incidence import Incidence, joined_rows, rows_with, stacked
 from portpart.graphs.structure import read_only, table
-from portpart.options import checked_integer, shown
+from portpart.options import checked_integer
 
 if TYPE_CHECKING:
     from portpart.graphs.accepted import Blocks, Numbers

@@ -8,8 +8,7 @@ from difflib import get_close_matches
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
-from portpart.errors import InputError
-from portpart.options import shown
+from portpart.errors import InputError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

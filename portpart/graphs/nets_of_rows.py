@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from portpart.errors import InputError
+from portpart.errors import InputError, shown
 from portpart.graphs.from_frames import is_missing
 from portpart.graphs.from_nets import NetInput
-from portpart.options import shown
 
 if TYPE_CHECKING:
     from portpart.graphs.accepted import GraphLike, Numbers

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portpart import backends
-from portpart.errors import InputError
+from portpart.errors import InputError, shown
 from portpart.graphs.structure import table
-from portpart.options import exact_fraction, shown
+from portpart.options import exact_fraction
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

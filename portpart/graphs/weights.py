@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.errors import InputError
+from portpart.errors import InputError, shown
 from portpart.graphs.rows import MAX_TOTAL_WEIGHT
-from portpart.options import shown
 
 if TYPE_CHECKING:
     from portpart.backends.programs import Array, ExecutionSpace

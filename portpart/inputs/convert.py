@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from portpart.errors import InputError, typed_memory_errors
+from portpart.errors import InputError, shown, typed_memory_errors
 from portpart.graphs import (
     IGNORE,
     ROUND,
@@ -40,7 +40,6 @@ from portpart.graphs import (
     total_of,
     with_vertex_weights,
 )
-from portpart.options import shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -6,7 +6,7 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from portpart.errors import InputError, typed_memory_errors
+from portpart.errors import InputError, shown, typed_memory_errors
 from portpart.graphs import (
     Graph,
     Hypergraph,
@@ -25,7 +25,7 @@ from portpart.graphs import (
     with_weights,
 )
 from portpart.inputs.convert import refuse_blocks, refuse_foreign_type
-from portpart.options import checked_flag, shown
+from portpart.options import checked_flag
 
 if TYPE_CHECKING:
     from portpart.backends.programs import ExecutionSpace

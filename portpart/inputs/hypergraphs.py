@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from portpart.errors import GraphFormatError, InputError, OutOfMemory
+from portpart.errors import GraphFormatError, InputError, OutOfMemory, shown
 from portpart.formats import bookshelf, hmetis, ispd98, matrix_nets, patoh
 from portpart.formats.netlist import Netlist, distinct, read_areas
 from portpart.formats.text import PathLike, Source, bare_name, read_source, refuse_foreign
@@ -22,7 +22,7 @@ from portpart.inputs.known import (
     netlist_format,
 )
 from portpart.inputs.reading import checked_limit
-from portpart.options import checked_flag, shown
+from portpart.options import checked_flag
 
 if TYPE_CHECKING:
     from portpart.backends.programs import ExecutionSpace

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from portpart.errors import GraphFormatError, InputError, OutOfMemory, typed_memory_errors
+from portpart.errors import GraphFormatError, InputError, OutOfMemory, shown, typed_memory_errors
 from portpart.formats import NamedGraph, hmetis, mesh_of, mesh_of_foreign, read_foreign
 from portpart.formats.text import PathLike, Source, UnequalRows, bare_name, read_source
 from portpart.graphs import Graph, Hypergraph, Mesh
@@ -26,7 +26,6 @@ from portpart.inputs.known import (
     recognised,
     sample_of,
 )
-from portpart.options import shown
 
 if TYPE_CHECKING:
     from portpart.backends.programs import ExecutionSpace

@@ -17,9 +17,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from portpart.errors import GraphFormatError, InputError
+from portpart.errors import GraphFormatError, InputError, shown
 from portpart.formats.text import PathLike, Source, read_source
-from portpart.options import shown
 
 MAX_NAMES = 1 << 18
 """That a node list may stand for: ``n[0-999999999]`` is fifteen characters."""

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from portpart.errors import InputError
+from portpart.errors import InputError, shown
 from portpart.formats.text import PathLike, write_chunks
 from portpart.graphs import Topology
 from portpart.io.hostfile import Host
 from portpart.io.rankfile import Nodes, placed_ranks
-from portpart.options import shown
 
 if TYPE_CHECKING:
     from portpart.graphs import Blocks

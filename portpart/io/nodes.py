@@ -12,9 +12,8 @@ from xml.parsers import expat
 
 import numpy as np
 
-from portpart.errors import GraphFormatError, InputError
+from portpart.errors import GraphFormatError, InputError, shown
 from portpart.formats.text import Source
-from portpart.options import shown
 
 # The cores of a node and what they share, which becomes a hierarchy of equal parts -------------
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from portpart.errors import GraphFormatError, InputError
+from portpart.errors import GraphFormatError, InputError, shown
 from portpart.formats.text import (
     LineSyntax,
     PathLike,
@@ -23,7 +23,6 @@ from portpart.formats.text import (
     write_chunks,
 )
 from portpart.graphs import did_you_mean, held_blocks, host_integers
-from portpart.options import shown
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

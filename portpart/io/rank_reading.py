@@ -16,14 +16,13 @@ from portpart.backends.communication import (
     planned,
     sum_over_ranks,
 )
-from portpart.errors import GraphFormatError, InputError
+from portpart.errors import GraphFormatError, InputError, shown
 from portpart.formats.text import FIRST_BYTES, STREAM, PathLike, is_packed
 from portpart.graphs import VERTEX_COST, Graph, Rows, balanced_borders, degrees_of
 from portpart.graphs.ranks import RankGraph, graph_of_ranks
 from portpart.inputs import FORMATS, format_of_name, read
 from portpart.io.metis_pieces import open_metis_piece
 from portpart.io.row_files import open_rows
-from portpart.options import shown
 from portpart.primitives import converted, offsets_from_counts, ship
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from portpart.errors import InputError
+from portpart.errors import InputError, shown
 from portpart.formats.text import PathLike, write_chunks
 from portpart.graphs import Topology, checked_topology, held_blocks, host_integers
 from portpart.io.hostfile import Host
-from portpart.options import checked_flag, shown
+from portpart.options import checked_flag
 
 if TYPE_CHECKING:
     from portpart.graphs import Blocks

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from portpart.errors import InputError
+from portpart.errors import InputError, shown
 from portpart.formats.netlist import (
     CONNECT,
     DISCONNECT,
@@ -32,7 +32,6 @@ from portpart.formats.netlist import (
 from portpart.formats.netlist.verilog.hierarchy import drives
 from portpart.formats.text import PathLike, Source, read_source
 from portpart.graphs import MAX_INT32
-from portpart.options import shown
 
 MODELS = ("hypergraph", "star")
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from portpart import backends
-from portpart.errors import InputError, typed_memory_errors
+from portpart.errors import InputError, shown, typed_memory_errors
 from portpart.formats import hmetis, mesh_text, meshio_module, points_and_cells, vtu_text
 from portpart.formats.text import PathLike, bare_name, why_unwritable, write_chunks, write_together
 from portpart.graphs import Graph, Mesh, Submesh, told_names
@@ -24,7 +24,6 @@ from portpart.inputs import (
     is_hypergraph,
     net_format_of_name,
 )
-from portpart.options import shown
 
 if TYPE_CHECKING:
     from portpart.graphs import Blocks, GraphLike, MeshLike

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from portpart.errors import InputError
+from portpart.errors import InputError, shown
 from portpart.graphs import host_array
 from portpart.graphs.ranks import RankGraph
 from portpart.metrics.nets import NetsView, view_of
 from portpart.metrics.view import PartitionView, block_weights_of_ranks, on_ranks
-from portpart.options import exact_fraction, number_of_blocks, shown, whole_number
+from portpart.options import exact_fraction, number_of_blocks, whole_number
 
 if TYPE_CHECKING:
     from portpart.graphs import Blocks, GraphLike, Numbers

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from portpart.errors import InputError
+from portpart.errors import InputError, shown
 from portpart.graphs import Mesh, held_blocks, held_number
 from portpart.inputs import as_mesh
-from portpart.options import shown
 from portpart.plot.canvas import checked_view, host_points, picture_on
 from portpart.plot.colors import wanted_colors
 from portpart.plot.elements import draw_elements

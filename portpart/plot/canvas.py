@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from portpart.base.interrupts import late_signals
-from portpart.errors import InputError
+from portpart.errors import InputError, shown
 from portpart.graphs import host_array
-from portpart.options import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

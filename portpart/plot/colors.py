@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.sparse import csr_array
 
-from portpart.errors import InputError
-from portpart.options import shown
+from portpart.errors import InputError, shown
 from portpart.plot.links import links_between
 
 if TYPE_CHECKING:

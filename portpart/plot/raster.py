@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.spatial import cKDTree
 
-from portpart.errors import InputError
-from portpart.options import shown
+from portpart.errors import InputError, shown
 from portpart.plot.canvas import LIGHT
 from portpart.plot.links import Ends
 

@@ -10,10 +10,9 @@ import numpy as np
 
 from portpart.base.interrupts import late_signals
 from portpart.base.version import __version__
-from portpart.errors import InputError, printable
+from portpart.errors import InputError, printable, shown
 from portpart.formats.text import PathLike, write_chunks
 from portpart.graphs import Graph, Topology, shown as as_text
-from portpart.options import shown
 from portpart.plot.pictures import figures
 from portpart.plot.report_data import ReportData, block_table, quality, report_data
 

@@ -26,12 +26,12 @@ from portpart.api import (
     checked_request,
 )
 from portpart.backends.programs import ExecutionSpace
-from portpart.errors import GraphFormatError, InputError
+from portpart.errors import GraphFormatError, InputError, shown
 from portpart.formats import npz
 from portpart.formats.text import PathLike, read_source, write_chunks
 from portpart.graphs import MAX_TOTAL_WEIGHT
 from portpart.inputs import is_hypergraph
-from portpart.options import checked_flag, checked_integer, exact_fraction, shown
+from portpart.options import checked_flag, checked_integer, exact_fraction
 from portpart.sessions.levels import SessionOptions
 from portpart.sessions.saved import (
     NAMED_ARRAYS,

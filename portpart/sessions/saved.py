@@ -11,8 +11,8 @@ import numpy as np
 
 from portpart.algorithms.edits import Edited, IdNames, Saved
 from portpart.algorithms.recipes import ALGORITHMS, OF_NETS
-from portpart.errors import InputError
-from portpart.options import shown, types_of
+from portpart.errors import InputError, shown
+from portpart.options import types_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

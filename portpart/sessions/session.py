@@ -24,10 +24,9 @@ from portpart.api import (
     with_deferred_interrupts,
 )
 from portpart.base.interrupts import late_interrupts
-from portpart.errors import InputError, typed_memory_errors
+from portpart.errors import InputError, shown, typed_memory_errors
 from portpart.formats.text import PathLike
 from portpart.graphs import Graph
-from portpart.options import shown
 from portpart.sessions.file import first_request, read_session, write_session
 from portpart.sessions.levels import SessionOptions, editable, first_blocks
 from portpart.sessions.state import SessionMark, SessionState

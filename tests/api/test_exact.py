@@ -13,10 +13,10 @@ import pytest
 
 import portpart
 from portpart.cli import main
-from portpart.errors import InputError
+from portpart.errors import InputError, shown
 from portpart.graphs.topology import Topology
 from portpart.metrics import block_weight_limit, block_weight_limits, target_weights
-from portpart.options import exact_fraction, shown
+from portpart.options import exact_fraction
 
 SOON = 2.0
 """Seconds that a refusal may take; the numbers below once took minutes and gigabytes."""

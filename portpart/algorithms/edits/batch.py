@@ -15,9 +15,9 @@ from portpart.algorithms.edits.batch_names import BatchNames, NewNames, called
 from portpart.algorithms.edits.counters import MISSING_FIRST, MISSING_SECOND
 from portpart.algorithms.edits.id_table import ALIVE, IdTable
 from portpart.algorithms.edits.operations import DELETE, DELETE_IF_THERE, INSERT, SET, Edited
-from portpart.errors import InputError
+from portpart.errors import InputError, shown
 from portpart.graphs import MAX_TOTAL_WEIGHT, host_array, index_array, item_of, space_of, total_of
-from portpart.options import checked_integer, shown
+from portpart.options import checked_integer
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -17,9 +17,8 @@ from portpart.algorithms.edits.names import (
     is_name,
 )
 from portpart.backends.programs import Array
-from portpart.errors import InputError
+from portpart.errors import InputError, shown
 from portpart.graphs import host_array
-from portpart.options import shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 import numpy as np
 
-from portpart.errors import InputError
+from portpart.errors import InputError, shown
 from portpart.graphs import did_you_mean
-from portpart.options import shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

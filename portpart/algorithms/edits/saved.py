@@ -15,9 +15,8 @@ import numpy as np
 from portpart.algorithms.edits.batch import MAX_IDS
 from portpart.algorithms.edits.editable import EditableGraph, EditableHypergraph
 from portpart.backends.programs import Array, ExecutionSpace
-from portpart.errors import InputError
+from portpart.errors import InputError, shown
 from portpart.graphs import EitherGraph, Graph, Hypergraph, RowGrowth, csr_graph, nets_hypergraph
-from portpart.options import shown
 
 OF_GRAPH = {"indptr": "offsets", "indices": "targets", "edge_weights": "weights",
             "vertex_weights": "vertex_weights"}

@@ -33,9 +33,9 @@ from portpart.algorithms.objectives import Balance, cost_of, distances_on
 from portpart.algorithms.recipes import STRONG, PortpartConfig, lookup
 from portpart.backends import language as kl
 from portpart.backends.programs import Array
-from portpart.errors import InputError
+from portpart.errors import InputError, shown
 from portpart.graphs import Graph
-from portpart.options import changed, check_options, described, option, shown
+from portpart.options import changed, check_options, described, option
 from portpart.primitives import histogram
 
 # Hierarchical multisection: the task graph is divided along the machine's hierarchy (GPU-HM) ----

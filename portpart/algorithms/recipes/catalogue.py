@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from portpart.errors import InputError
-from portpart.options import shown
+from portpart.errors import InputError, shown
 
 if TYPE_CHECKING:
     from portpart.options import Configuration

@@ -18,10 +18,10 @@ from portpart.compat.pymetis.options import (
     settings_of,
     warn_of_copies,
 )
-from portpart.errors import InputError
+from portpart.errors import InputError, shown
 from portpart.graphs import Mesh
 from portpart.inputs import as_graph, as_mesh
-from portpart.options import MAX_BLOCKS, checked_integer, shown
+from portpart.options import MAX_BLOCKS, checked_integer
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

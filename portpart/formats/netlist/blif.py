@@ -14,12 +14,12 @@ from typing import NoReturn
 
 import numpy as np
 
+from portpart.errors import shown
 from portpart.formats import NamedGraph
 from portpart.formats.netlist.netlist import Netlist, read_areas
 from portpart.formats.netlist.verilog.hierarchy import flatten, top_module
 from portpart.formats.netlist.verilog.module import CONSTANT, Module
 from portpart.formats.text import PathLike, Source
-from portpart.options import shown
 
 TABLE_ROW = re.compile(r"[01-]+(\s+[01xn-]+)?", re.IGNORECASE)
 

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from portpart.errors import InputError
+from portpart.errors import InputError, shown
 from portpart.formats.netlist.netlist import Netlist
 from portpart.graphs import MAX_INT32, Graph, Hypergraph, nets_hypergraph, read_only, tails
-from portpart.options import checked_integer, shown
+from portpart.options import checked_integer
 
 # Gates and nets that come and go in a round of edits, and the names that they get --------------
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from portpart.errors import InputError
+from portpart.errors import InputError, shown
 from portpart.formats.text import AMOUNT, PathLike, amount, made_whole, read_source
 from portpart.graphs import MAX_INT32, MAX_TOTAL_WEIGHT, Graph, did_you_mean, edges_graph
-from portpart.options import checked_integer, shown
+from portpart.options import checked_integer
 
 # Netlists: gates, nets and the pins that join them; as a graph of gates, or as a hypergraph ----
 

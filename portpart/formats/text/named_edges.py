@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from portpart.errors import shown
 from portpart.formats.text.named_rows import INTEGER, NUMBER
 from portpart.graphs import ENDS, WEIGHTS
-from portpart.options import shown
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

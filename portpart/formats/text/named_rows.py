@@ -14,12 +14,11 @@ from itertools import chain
 
 import numpy as np
 
-from portpart.errors import GraphFormatError
+from portpart.errors import GraphFormatError, shown
 from portpart.formats.text.files import Source
 from portpart.formats.text.fractions import FRACTION
 from portpart.formats.text.rules import HOW, Columns, ReadingRules, columns_of
 from portpart.graphs import ENDS
-from portpart.options import shown
 
 INTEGER = re.compile(r"[+-]?\d{1,18}")
 NUMBER = re.compile(FRACTION.pattern.decode())

@@ -6,10 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from portpart.errors import InputError
+from portpart.errors import InputError, listed, shown
 from portpart.formats.text.files import Source
 from portpart.graphs import ABS, ENDS, IGNORE, KEEP, ROUND, WEIGHTS, checked_mode, directions_of
-from portpart.options import listed, shown
 
 if TYPE_CHECKING:
     pass

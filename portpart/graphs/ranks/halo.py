@@ -13,9 +13,8 @@ import numpy as np
 
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace
-from portpart.errors import InputError
+from portpart.errors import InputError, shown
 from portpart.graphs import MAX_INT32, Rows, distinct, id_dtype
-from portpart.options import shown
 from portpart.primitives import (
     Halo,
     NameIndex,

@@ -17,9 +17,8 @@ from portpart.backends.communication import (
     number_on_host,
     planned,
 )
-from portpart.errors import InputError, memory_errors
+from portpart.errors import InputError, memory_errors, shown
 from portpart.graphs import Graph, home_of, table
-from portpart.options import shown
 
 if TYPE_CHECKING:
     from portpart.backends.communication import Communicator

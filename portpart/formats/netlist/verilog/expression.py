@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from portpart.errors import shown
 from portpart.formats.netlist.verilog.module import CONSTANT, MAX_WIDTH, Module
 from portpart.formats.netlist.verilog.tokens import Tokens, identifier
-from portpart.options import shown
 
 UNSIZED_WIDTH = 32
 """Bits of a constant that does not say how many it has."""

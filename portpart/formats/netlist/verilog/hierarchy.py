@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from portpart.errors import InputError
+from portpart.errors import InputError, shown
 from portpart.formats.netlist import Netlist
 from portpart.formats.netlist.verilog.expression import fitted
 from portpart.formats.netlist.verilog.module import (
@@ -23,7 +23,6 @@ from portpart.formats.netlist.verilog.module import (
 )
 from portpart.formats.netlist.verilog.parser import DIRECTIONS, PRIMITIVES
 from portpart.graphs import MAX_INT32
-from portpart.options import shown
 
 # Which ports of a cell drive their nets: declared in the file, or known by their names -----------
 #

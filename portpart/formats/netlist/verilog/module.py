@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple, NoReturn, Protocol
 
-from portpart.options import shown
+from portpart.errors import shown
 
 # A module as it stands in the file: its nets, ports, instances and aliases ---------------------
 

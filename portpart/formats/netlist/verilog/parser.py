@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from portpart.errors import shown
 from portpart.formats.netlist.verilog.expression import (
     fitted,
     nets_of_expression,
@@ -12,7 +13,6 @@ from portpart.formats.netlist.verilog.expression import (
 )
 from portpart.formats.netlist.verilog.module import CONSTANT, Module
 from portpart.formats.netlist.verilog.tokens import KEYWORDS, PAIR, Tokens, identifier
-from portpart.options import shown
 
 DIRECTIONS = ("input", "output", "inout")
 NET_TYPES = ("wire", "tri", "tri0", "tri1", "triand", "trior", "wand", "wor", "supply0", "supply1")
