@@ -41,7 +41,7 @@ UNLIMITED = 2**61
 """More than any excess."""
 
 EDGE, NET = -1, -2
-"""Targets of entries until they are linked."""
+"""Targets of entries that are not linked yet."""
 
 
 @kl.device
@@ -182,8 +182,8 @@ def link_pins(u, graph: FlowNets, networks: Networks):
             back = kl.team_atomic_cas(graph.blocks.mark, place, kl.int32(PENDING),
                                       kl.int32(entry))
             is_last = back != PENDING
-            networks.target[entry] = kl.int32(u)
-            networks.reverse[entry] = back if is_last else kl.int32(EDGE)
+            networks.target[entry] = kl.int32(EDGE if is_last else u)
+            networks.reverse[entry] = back
         else:
             x = kl.int64(kl.atomic_load(graph.blocks.mark, place))
             back = kl.team_atomic_add(networks.label, x, kl.int32(1))
@@ -202,16 +202,18 @@ def link_pins(u, graph: FlowNets, networks: Networks):
 def link_edges(u, networks: Networks):
     """Link the ends of edges of which u has taken the entry of the other end."""
     for entry in range(networks.begin[u], networks.end[u]):
-        back = kl.int64(networks.reverse[entry])
-        if networks.target[entry] == u and back >= 0:
+        if networks.target[entry] == EDGE:
+            back = kl.int64(networks.reverse[entry])
             networks.target[entry] = networks.target[back]
             networks.target[back] = kl.int32(u)
             networks.reverse[back] = kl.int32(entry)
     return u
 
 
-# Arcs: two for each net of a vertex, of edges the second without capacity; one for each pin of a
-# net's node, and one to its other node ----------------------------------------------------------
+# Arcs ------------------------------------------------------------------------------------------
+
+# A vertex has two for each entry, of which the second one has no capacity if it is an edge; a node
+# of a net has one for each pin, and one to the other node.
 
 
 @kl.device
