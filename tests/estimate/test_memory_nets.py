@@ -59,8 +59,8 @@ def test_flows_are_in_the_estimate() -> None:
     """Where nothing else takes much memory."""
     def refinement(levels: int) -> int:
         preset = changed(portpart.HypergraphConfig(), {
-            "flows.levels": levels, "communities": None, "initial.growing.candidates": 1,
-            "initial.growing.hierarchies": 1})
+            "flows.levels": levels, "flows.max_entries": 2**20, "communities": None,
+            "initial.growing.candidates": 1, "initial.growing.hierarchies": 1})
         return portpart.memory_estimate(10**6, None, 8, num_nets=10**6, num_pins=4 * 10**6,
                                         preset=preset).refinement
 

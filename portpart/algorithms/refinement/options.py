@@ -150,6 +150,9 @@ class FlowOptions:
         "once, and rounds end when one reduces the cut by less than a thousandth.", min=1)
     max_degree: int = option(
         512, "Vertices of higher degree stay in their block.", min=0)
+    max_entries: int = option(
+        2**20, "Maximum number of arcs, or of pins, of the vertices of a corridor.", min=2,
+        max=2**20)
 
     def __post_init__(self) -> None:
         check_options(self)

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
 import portpart
@@ -35,6 +34,7 @@ from tests.helpers.data_folder import hypergraph_path
 from tests.helpers.nets import circuit, hypergraph_of
 from tests.helpers.refining import balance_of
 from tests.helpers.spaces import check_rooms, reference
+from tests.oracles.lawler import cost_between, counted_nets, free_ones, lawler
 from tests.oracles.nets import rows, values, weights
 
 OBJECTIVES = ["km1", "cut", "soed"]
@@ -89,61 +89,6 @@ def between_cores(seed: int, free: int, heaviest: int = 9, third: bool = True) -
     limits = np.array([n, n, others][:k])
     fixed = np.where(np.arange(n) < free, -1, part)
     return graph, part, fixed, Balance(k, n, n // k, limits, np.full(k, n // k))
-
-
-def weight_between(net: list[int], weight: int, part: np.ndarray, objective: str) -> int:
-    """What a net costs more if its pins are in both of blocks 0 and 1 instead of one."""
-    others = len({int(part[v]) for v in net} - {0, 1})
-    factor = {"km1": 1, "cut": int(others == 0), "soed": 2 - (others > 0)}[objective]
-    return factor * weight
-
-
-def counted_nets(graph: Hypergraph, part: np.ndarray,
-                 objective: str) -> list[tuple[list[int], int]]:
-    """Pins in blocks 0 and 1, and weights, of nets that count there."""
-    found = [([v for v in net if part[v] < 2], weight_between(net, weight, part, objective))
-             for net, weight in zip(rows(graph), weights(graph))]
-    return [(net, weight) for net, weight in found if net and weight]
-
-
-def free_ones(nets: list[tuple[list[int], int]], part: np.ndarray,
-              fixed: np.ndarray) -> np.ndarray:
-    """The vertices that layers inside their blocks reach from the boundary, without fixed ones."""
-    found = np.zeros(len(part), bool)
-    for net, _ in nets:
-        if len(set(part[net])) > 1:
-            found[net] = True
-    found &= fixed < 0
-    while True:
-        before = found.sum()
-        for net, _ in nets:
-            for block in (0, 1):
-                pins = np.array([v for v in net if part[v] == block], int)
-                found[pins] |= found[pins].any() & (fixed[pins] < 0)
-        if found.sum() == before:
-            return found
-
-
-def cost_between(nets: list[tuple[list[int], int]], part: np.ndarray) -> int:
-    """Weight of the nets with pins in both blocks."""
-    return sum(weight for net, weight in nets if len(set(part[net])) > 1)
-
-
-def lawler(nets: list[tuple[list[int], int]], part: np.ndarray,
-           free: np.ndarray) -> tuple[sparse.csr_array, np.ndarray]:
-    """Lawler's network; and the node of each vertex, 0 being the source and 1 the sink."""
-    name = np.where(free, np.cumsum(free) + 1, part.clip(0, 1))
-    count = 2 + int(free.sum())
-    arcs = {}
-    for number, (net, weight) in enumerate(nets):
-        first = count + 2 * number
-        arcs[first, first + 1] = weight
-        for node in {int(name[v]) for v in net}:
-            arcs[node, first] = arcs[first + 1, node] = 10**6
-    tails, heads = np.array(list(arcs)).T
-    size = count + 2 * len(nets)
-    return sparse.coo_array((np.array(list(arcs.values()), np.int32), (tails, heads)),
-                            shape=(size, size)).tocsr(), name
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
@@ -262,6 +207,15 @@ def test_limits_of_blocks_that_differ_hold() -> None:
     assert (np.bincount(found) <= np.maximum(limits, np.bincount(part))).all()
 
 
+def test_a_corridor_has_no_more_pins_than_asked_for() -> None:
+    graph, options = generators.netlist(4000), FlowOptions(max_entries=40)
+    part = np.array(start_of(graph, 2))
+    refiner = FlowRefiner(reference(), graph, balance_of(graph, 2), options, 1, NET_COSTS["km1"])
+    refiner.refine(graph, part, None, 0)
+    vertices = refiner._corridors.vertex[: refiner._quotient.size[0]]
+    assert 0 < np.diff(graph.vertex_offsets)[vertices].sum() <= 40
+
+
 def test_vertices_of_many_nets_stay() -> None:
     graph = generators.netlist(4000)
     part = start_of(graph, 8)
@@ -359,12 +313,31 @@ def test_flows_improve_real_hypergraphs(name: str, objective: str) -> None:
 
 def test_presets_use_flows_on_all_levels(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes, graph = watched(monkeypatch), generators.netlist(6000)
-    for preset in ("fast", "default"):
-        portpart.partition(graph, 4, preset=preset)
+    portpart.partition(graph, 4, preset="fast")
     assert sizes == []
-    result = portpart.partition(graph, 4, preset="strong")
-    levels = [level["vertices"] for level in result.stats["levels"]]
-    assert sizes[: len(levels)] == levels[::-1]
+    for preset in ("default", "strong"):
+        result = portpart.partition(graph, 4, preset=preset)
+        levels = [level["vertices"] for level in result.stats["levels"]]
+        assert sizes[: len(levels)] == levels[::-1]
+        sizes.clear()
+
+
+def test_networks_of_default_fit_into_memory_of_a_team(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a phase is several times faster on a GPU."""
+    most, refine = [], FlowRefiner.refine
+
+    def noted(self: FlowRefiner, *arguments: Any) -> int:
+        self._quotient.nodes[:] = 0
+        gain = refine(self, *arguments)
+        most.append(int(self._quotient.nodes.max()))
+        return gain
+
+    monkeypatch.setattr(FlowRefiner, "refine", noted)
+    for name in ("ibm05", "bayer10_rownet", "NDC-substances"):
+        graph = portpart.io.read_hypergraph(hypergraph_path(name))
+        for k in (2, 8):
+            portpart.partition(graph, k)
+    assert 2000 < max(most) <= state.NodeMemory.of(np.dtype(np.int32)).room
 
 
 def test_levels_are_counted_from_the_finest_on(monkeypatch: pytest.MonkeyPatch) -> None:

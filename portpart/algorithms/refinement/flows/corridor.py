@@ -8,7 +8,7 @@ large the vertices of small ids join, and no layers follow.
 
 from __future__ import annotations
 
-from portpart.algorithms.refinement.flows.pairs import max_entries, max_size
+from portpart.algorithms.refinement.flows.pairs import max_size, most_entries
 from portpart.algorithms.refinement.flows.rules import FlowRules
 from portpart.algorithms.refinement.flows.state import (
     FOUND,
@@ -120,7 +120,7 @@ def grow(pair: Pair, counts, sums, room, graph: Csr, flows: Flows, rules: FlowRu
 @kl.device
 def begin_room(pair: Pair, room, flows: Flows):
     """What may join from each block; one vertex of it stays."""
-    entries = max_entries(pair.source, pair.sink, flows.quotient)
+    entries = most_entries(pair.source, pair.sink, flows.quotient)
     room[WEIGHT] = max_weight(pair.source, pair.sink, flows)
     room[ENTRIES] = entries
     room[COUNT] = flows.quotient.count[pair.source] - 1

@@ -97,12 +97,12 @@ class FlowRefiner:
                  options: FlowOptions, seed: int, net_cost: DeviceFunction | None = None) -> None:
         self.space, self.balance, self.options, self.seed = space, balance, options, seed
         self.net_cost = net_cost
-        self.sizes = flow_sizes(largest, balance.num_blocks)
+        self.sizes = flow_sizes(largest, balance.num_blocks, options.max_entries)
         self._blocks = (NetBlocks.allocate(space, self.sizes) if isinstance(largest, Hypergraph)
                         else None)
         self._quotient = QuotientGraph.allocate(
-            space, self.sizes, limits=space.asarray(balance.limits),
-            means=space.asarray(balance.means))
+            space, self.sizes, max_entries=options.max_entries,
+            limits=space.asarray(balance.limits), means=space.asarray(balance.means))
         self._corridors = Corridors.allocate(space, self.sizes, part=None, fixed=None,
                                              extra=float(options.alpha) - 1.0)
         self._networks = Networks.allocate(space, self.sizes)
@@ -160,14 +160,15 @@ class FlowRefiner:
                         rows.global_ids, graph.nets, self._blocks, counts)
 
 
-def flow_sizes(graph: Structure, num_blocks: int) -> FlowSizes:
+def flow_sizes(graph: Structure, num_blocks: int, max_entries: int) -> FlowSizes:
     """The sizes of a graph, one of several ranks as a whole, or of a hypergraph."""
     if isinstance(graph, Hypergraph):  # residual capacities are twice a net's cost at most
         narrow = 4 * graph.total_net_weight <= MAX_INT32
         return FlowSizes(graph.num_vertices, graph.num_pins, num_blocks,
-                         np.dtype(np.int32 if narrow else np.int64), graph.num_nets)
+                         np.dtype(np.int32 if narrow else np.int64), graph.num_nets, max_entries)
     whole = graph.whole
-    return FlowSizes(whole.num_vertices, whole.num_entries, num_blocks, whole.weight_sum_dtype)
+    return FlowSizes(whole.num_vertices, whole.num_entries, num_blocks, whole.weight_sum_dtype,
+                     max_entries=max_entries)
 
 
 def flow_bytes(sizes: FlowSizes) -> int:

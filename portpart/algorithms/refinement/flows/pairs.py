@@ -10,7 +10,6 @@ from __future__ import annotations
 from portpart.algorithms.refinement.flows.rules import FlowRules
 from portpart.algorithms.refinement.flows.state import (
     MAX_CORRIDOR,
-    MAX_CORRIDOR_ARCS,
     Corridors,
     FlowLevel,
     FlowNets,
@@ -193,7 +192,7 @@ def list_pairs(quotient: QuotientGraph, level: FlowLevel, rules: FlowRules):
                 first = kl.int64(1)
                 room = max_size(a, quotient.partner[a], quotient)
                 if rules.has_nets:
-                    room += 2 * max_entries(a, quotient.partner[a], quotient)
+                    room += 2 * most_entries(a, quotient.partner[a], quotient)
         listed = kl.team_scan(first)
         end = kl.team_scan(room)
         if first > 0:
@@ -216,9 +215,9 @@ def max_size(a, b, quotient: QuotientGraph):
 
 
 @kl.device
-def max_entries(a, b, quotient: QuotientGraph):
+def most_entries(a, b, quotient: QuotientGraph):
     """Most arcs or pins from each of two blocks in their corridor."""
-    return min((quotient.arcs[a] + quotient.arcs[b]) // 4, kl.int64(MAX_CORRIDOR_ARCS // 2))
+    return min((quotient.arcs[a] + quotient.arcs[b]) // 4, kl.int64(quotient.max_entries) // 2)
 
 
 @kl.kernel

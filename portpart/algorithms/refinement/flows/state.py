@@ -17,9 +17,6 @@ from portpart.graphs import Csr, Nets
 MAX_CORRIDOR = 2**16
 """Most vertices of a corridor."""
 
-MAX_CORRIDOR_ARCS = 2**20
-"""Most arcs that leave the vertices of a corridor, or most pins there."""
-
 TEAM_BYTES = 43_008
 """Memory of a team for the vertices of a network."""
 
@@ -38,6 +35,8 @@ class FlowSizes:
         Type that holds sums of edge weights, and four times those of nets.
     nets : int, optional
         None for a graph.
+    max_entries : int
+        Most arcs or pins of a corridor.
     """
 
     vertices: int
@@ -45,11 +44,12 @@ class FlowSizes:
     blocks: int
     counter: np.dtype[np.generic]
     nets: int | None = None
+    max_entries: int = 2**20
 
     @property
     def corridor_entries(self) -> int:
         """Most arcs or pins of the corridors that exist at a time."""
-        return min(self.entries // 2, max(1, self.blocks // 2) * MAX_CORRIDOR_ARCS)
+        return min(self.entries // 2, max(1, self.blocks // 2) * self.max_entries)
 
     @property
     def nodes(self) -> int:
@@ -128,6 +128,8 @@ class QuotientGraph(WorkRecord):
 
     Attributes
     ----------
+    max_entries : int
+        Most arcs or pins of a corridor.
     limits, means : array of int64, shape (k,)
         What blocks may weigh, and weigh if all weigh their share.
     weight, count, arcs : array of int64, shape (k,)
@@ -154,6 +156,7 @@ class QuotientGraph(WorkRecord):
         The last round in which the pair was refined.
     """
 
+    max_entries: int
     limits: Array
     means: Array
     weight: Array = work(np.int64, _of_blocks)
