@@ -27,7 +27,7 @@ from portpart.algorithms.coarsening.clusters import Clusters, Numbering, record_
 from portpart.algorithms.coarsening.net_proposals import BY_SUM, NetProposals, launches
 from portpart.algorithms.coarsening.options import NetOptions, of_vertices
 from portpart.backends import language as kl
-from portpart.backends.programs import Array, ExecutionSpace, Program, Slot, WorkRecord, work
+from portpart.backends.programs import MANY, Array, ExecutionSpace, Program, Slot, WorkRecord, work
 from portpart.graphs import Csr, Hypergraph
 from portpart.primitives import NO_VERTEX, sort_keys
 
@@ -168,7 +168,7 @@ def _records(space: ExecutionSpace, around: ClusteringInputs,
 
 
 def _record(records: Records, sizes_like: Any, one_lane: bool) -> Program:
-    program = Program("groups of nets", sweeps=True, sizes=sizes_like)
+    program = Program("groups of nets", threads=MANY, sizes=sizes_like)
     slots = program.declare(records)
     groups = slots["groups"]
     program.launch(slots["joined"].vertices, begin_group)
@@ -180,7 +180,7 @@ def _record(records: Records, sizes_like: Any, one_lane: bool) -> Program:
 
 
 def _record_runs(records: Records) -> Program:
-    program = Program("groups broken up", sweeps=True)
+    program = Program("groups broken up", threads=MANY)
     slots = program.declare(records)
     cluster, vertices = program.array("cluster", np.int32), slots["numbering"].vertices
     program.launch(vertices, mark_first)

@@ -59,7 +59,7 @@ from portpart.algorithms.coarsening.clusters import Clusters, Numbering, record_
 from portpart.algorithms.coarsening.hierarchy import AnyGraph, ClusterRule
 from portpart.algorithms.coarsening.options import ClusteringOptions, FineSizes, sizes_of
 from portpart.backends.language import Kernel, Record, Words, int32, int64
-from portpart.backends.programs import Array, ExecutionSpace, Program, WorkRecord
+from portpart.backends.programs import MANY, Array, ExecutionSpace, Program, WorkRecord
 from portpart.graphs import Graph, Hypergraph, WithMeasures, team_for_all
 from portpart.primitives import SLOTS, elements_of_rows_above
 
@@ -122,7 +122,7 @@ class ClusterRecording:
 
     def __init__(self, records: Records, around: ClusteringInputs, one_lane: bool) -> None:
         self.team, self.one_lane = around.team, one_lane
-        self.program = Program("clustering", sweeps=True, sizes=around.sizes)
+        self.program = Program("clustering", threads=MANY, sizes=around.sizes)
         slots = self.program.declare({**records, **SCRATCH, **around.scratch})
         self.rounds, self.rows = slots["rounds"], slots["rows"]
         self.lists = slots["list_0"], slots["list_1"]

@@ -26,7 +26,7 @@ from portpart.algorithms.coarsening.contract_by_hashing import (
 from portpart.algorithms.coarsening.contract_by_sorting import merge_row
 from portpart.algorithms.coarsening.options import FineSizes
 from portpart.backends import language as kl
-from portpart.backends.programs import Program
+from portpart.backends.programs import MANY, Program
 from portpart.primitives import SCAN_TILE, SLOTS, TEAM, record_scans, record_scans_of_tiles
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def record_contraction(records: Records, like: FineSizes, team: int, one_lane: b
 
     One part without the other is for rows that are made piece by piece.
     """
-    program, scans = Program("contraction", sweeps=True, sizes=like), []
+    program, scans = Program("contraction", threads=MANY, sizes=like), []
     slots = program.declare(records)
     members: Any = slots["members"]
     rows: Any = slots.get("rows")

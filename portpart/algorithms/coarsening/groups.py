@@ -55,7 +55,7 @@ from portpart.algorithms.coarsening.options import (
     sizes_of,
 )
 from portpart.backends import language as kl
-from portpart.backends.programs import Array, Program, WorkRecord, work
+from portpart.backends.programs import MANY, Array, Program, WorkRecord, work
 from portpart.graphs import Csr, Graph, degree_of, team_for
 from portpart.primitives import NO_VERTEX, Choice, keep_best_score, smallest_id, tie_hash
 
@@ -169,7 +169,7 @@ def factor_for(graph: Graph, score_factor: int | None) -> int:
 
 def _record(records: Records, ties: str, team: int) -> Program:
     """Record selections, and their components or, in the record ``joined``, words."""
-    program = Program("linked groups", sweeps=True)
+    program = Program("linked groups", threads=MANY)
     slots = program.declare(records)
     links, by_words = slots["links"], "joined" in records
     vertices = slots["joined" if by_words else "numbering"].vertices

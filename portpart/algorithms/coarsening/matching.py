@@ -35,7 +35,7 @@ from portpart.algorithms.coarsening.key_matching import (
 from portpart.algorithms.coarsening.options import MatchingOptions, sizes_of
 from portpart.algorithms.coarsening.two_hop import record_two_hop
 from portpart.backends import language as kl
-from portpart.backends.programs import Array, Program
+from portpart.backends.programs import MANY, Array, Program
 from portpart.graphs import Csr, Graph, team_for
 from portpart.primitives import (
     Choice,
@@ -107,7 +107,7 @@ def matched_clusters(graph: Graph, max_weight: int, seed: int, label: Array | No
 
 
 def _record(records: Records, by: Choice, team: int, options: MatchingOptions) -> Program:
-    program = Program("matching", sweeps=True)
+    program = Program("matching", threads=MANY)
     slots = program.declare(records)
     active = slots["active"]
     program.records["numbering"] = slots["numbering"].replaced(number=active.listed)

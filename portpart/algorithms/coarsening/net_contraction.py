@@ -27,7 +27,7 @@ from portpart.algorithms.coarsening.net_merging import (
 from portpart.algorithms.coarsening.options import FineNetSizes, NetOptions
 from portpart.backends import language as kl
 from portpart.backends.language import Words
-from portpart.backends.programs import Program
+from portpart.backends.programs import MANY, Program
 from portpart.graphs import MAX_INT32_ARCS, Hypergraph, unpacked
 from portpart.primitives import SCAN_TILE, TEAM, iota, row_at, sorted_pairs, tiles_of
 
@@ -174,7 +174,7 @@ def _merged(hypergraph: Hypergraph, clusters: Clusters, found: DistinctPins,
 
 
 def _record(records: Records, like: FineNetSizes) -> Program:
-    program = Program("net contraction", sweeps=True, sizes=like)
+    program = Program("net contraction", threads=MANY, sizes=like)
     slots = program.declare(records)
     program.array("count", np.int64)
     record_merging(program, slots["work"], slots["found"])

@@ -23,7 +23,7 @@ from portpart.algorithms.coarsening.options import (
     sum_type,
 )
 from portpart.backends import language as kl
-from portpart.backends.programs import Array, Program, WorkRecord, work
+from portpart.backends.programs import MANY, Array, Program, WorkRecord, work
 from portpart.graphs import MAX_INT32, Hypergraph, Nets
 from portpart.primitives import mixed, record_scan, record_scans, row_at, sort_rows, tiles_of
 
@@ -111,7 +111,7 @@ def runs_of(pins: int) -> int:
 
 
 def _record(records: Records, like: FineNetSizes) -> Program:
-    program = Program("distinct pins", sweeps=True, sizes=like)
+    program = Program("distinct pins", threads=MANY, sizes=like)
     slots = program.declare(records)
     pins, found = slots["pins"], slots["found"]
     program.launch(found.nets, clear_digest)

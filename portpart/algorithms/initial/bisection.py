@@ -36,7 +36,7 @@ from portpart.algorithms.initial.project_bisection import choose_side, project_s
 from portpart.algorithms.initial.two_way import refine_attempt
 from portpart.backends import language as kl
 from portpart.backends.language import DeviceFunction
-from portpart.backends.programs import Program
+from portpart.backends.programs import FEW, Program
 from portpart.primitives import hash_of
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def record_bisection(records: Records, rule: GainRule, team: int,
     `team` lanes work on a vertex where vertices do not depend on each other.  Unless vertices are
     `ordered` already, by blocks to bisect them within, all begin in one block.
     """
-    program = Program("recursive bisection")
+    program = Program("recursive bisection", threads=FEW)
     run: BisectionWords = program.declare(records)["start"]
     if not ordered:
         program.launch(run.vertices_of_all, shuffle)

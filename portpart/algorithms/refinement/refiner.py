@@ -31,7 +31,7 @@ from portpart.algorithms.refinement.rebalancing import (
 )
 from portpart.algorithms.refinement.work_arrays import Lanes
 from portpart.backends.language import int32, int64
-from portpart.backends.programs import Array, Executable, ExecutionSpace, Program
+from portpart.backends.programs import FEW, SOME, Array, Executable, ExecutionSpace, Program
 from portpart.graphs import Structure
 from portpart.primitives import STRIPES, sum_of
 
@@ -289,7 +289,7 @@ class Refiner:
         pieces = tuple(piece.with_options(options) for piece in pieces)
 
         def record() -> Program:
-            program = Program("refinement")
+            program = Program("refinement", threads=SOME if widths.hubs else FEW)
             for name, each in records.items():
                 program.record(name, each, opened=name in ("graph", "run"))
             recorded = record_refinement if around is None else around.record

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from portpart.backends.cuda.requirements import check_program
-from portpart.backends.cuda.resident import BLOCKS, SWEEPING_BLOCKS, ResidentWriter
+from portpart.backends.cuda.resident import BLOCKS, ResidentWriter
 from portpart.backends.cuda.translate import STEP, translate
 from portpart.backends.language.types import type_of
 from portpart.backends.programs import (
@@ -64,7 +64,7 @@ class ProgramText:
             if isinstance(step, (While, Branch)) and step.flag not in self.flags:
                 self.flags[step.flag] = self.layout.add_address(step.flag)
         self._laps = None if laps is None else self.layout.add_constant(laps)
-        self.max_blocks = SWEEPING_BLOCKS if program.sweeps else BLOCKS
+        self.max_blocks = BLOCKS[program.threads]
 
     @cached_property
     def words(self) -> str:

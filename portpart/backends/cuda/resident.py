@@ -15,11 +15,21 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from portpart.backends.cuda.requirements import may_set
 from portpart.backends.cuda.translate import Translation
-from portpart.backends.programs import Branch, Element, Launch, Step, TableSizes, While
+from portpart.backends.programs import (
+    FEW,
+    MANY,
+    SOME,
+    Branch,
+    Element,
+    Launch,
+    Step,
+    TableSizes,
+    While,
+)
 
-BLOCKS, SWEEPING_BLOCKS = 3, 4
-"""Blocks per multiprocessor that the compiler must leave room for, the latter for programs that
-sweep; with more, threads have too few registers."""
+BLOCKS = {FEW: 2, SOME: 3, MANY: 4}
+"""Blocks per multiprocessor that the compiler must leave room for; with more, threads have too few
+registers."""
 
 Steps = tuple[Step, ...]
 
@@ -49,7 +59,7 @@ class ResidentWriter:
 
     def __init__(self, translations: Mapping[int, Translation], rows: Mapping[int, int],
                  flags: Mapping[Element, int], sizes: TableSizes, laps: int | None = None,
-                 blocks: int = BLOCKS) -> None:
+                 blocks: int = BLOCKS[SOME]) -> None:
         self.translations, self.rows, self.flags = translations, rows, flags
         self.sizes, self.laps, self.blocks = sizes, laps, blocks
         self._numbers = {launch: number for number, launch in enumerate(rows)}

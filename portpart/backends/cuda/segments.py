@@ -165,7 +165,7 @@ class Segments:
         if not steps:
             return
         whole = self._program
-        program = Program(whole.name, whole.sweeps, whole.sizes)
+        program = Program(whole.name, whole.threads, whole.sizes)
         program.steps += [self._moved(step) for step in steps]
         program.slots = {slot.name: slot for slot in slots_of(program.steps)}
         launches = [step for step in all_steps(steps) if isinstance(step, Launch)]

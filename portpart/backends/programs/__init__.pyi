@@ -29,7 +29,7 @@ from .interface import (
     Executable as Executable,
     ExecutionSpace as ExecutionSpace,
 )
-from .program import Program as Program
+from .program import FEW as FEW, MANY as MANY, SOME as SOME, Program as Program
 from .steps import (
     MAX as MAX,
     MIN as MIN,

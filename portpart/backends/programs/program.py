@@ -48,6 +48,9 @@ if TYPE_CHECKING:
 
 TEAM_WIDTHS = (1, 8, 32, 256)
 
+FEW, SOME, MANY = "few", "some", "many"
+"""How many threads of a GPU work on a program at a time."""
+
 AnyRecord = TypeVar("AnyRecord", bound="Record | Words")
 AnyWords = TypeVar("AnyWords", bound="Words")
 
@@ -58,9 +61,9 @@ class Program:
     Parameters
     ----------
     name : str
-    sweeps : bool
-        Whether it goes over large arrays a few times, rather than over short lists many times: many
-        threads at once, each with less room for its own numbers, are faster then.
+    threads : {FEW, SOME, MANY}
+        How many run at a time on a GPU.  Few have the most room for numbers of their own, for short
+        lists that are gone over many times; many suit passes over large arrays.
     sizes
         What the types of scratch follow from, where they follow from sizes.
 
@@ -70,9 +73,9 @@ class Program:
         Static values that launches find by the names of a kernel's parameters.
     """
 
-    def __init__(self, name: str, sweeps: bool = False, sizes: Any = None) -> None:
+    def __init__(self, name: str, threads: str = SOME, sizes: Any = None) -> None:
         self.name = name
-        self.sweeps = sweeps
+        self.threads = threads
         self.sizes = sizes
         self.steps: list[Step] = []
         self.slots: dict[str, Slot] = {}
