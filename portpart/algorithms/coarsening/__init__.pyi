@@ -24,7 +24,7 @@ from .cluster_rounds import (
 )
 from .clustering import (
     cluster as cluster,
-    cluster_rule as cluster_rule,
+    cluster_rules as cluster_rules,
     is_skewed as is_skewed,
     slots_for as slots_for,
     weight_rule as weight_rule,

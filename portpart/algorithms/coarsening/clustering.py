@@ -354,6 +354,14 @@ def is_skewed(graph: WithMeasures, factor: int = SKEW) -> bool:
     return whole.num_vertices * whole.squared_degrees > factor * whole.num_entries**2
 
 
+def cluster_rules(graph: AnyGraph, coarsest: int, limit: int, options: ClusteringOptions,
+                  num_blocks: int,
+                  proposal_rule: ProposalRule = HEAVY_ARCS) -> list[ClusterRule[AnyGraph]]:
+    """The same as `cluster_rule` for each run of a search in turn."""
+    return [cluster_rule(graph, coarsest, limit, each, proposal_rule)
+            for each in options.of_runs(num_blocks)]
+
+
 def cluster_rule(graph: AnyGraph, coarsest: int, limit: int, options: ClusteringOptions,
                  proposal_rule: ProposalRule = HEAVY_ARCS) -> ClusterRule[AnyGraph]:
     """Clusters for the levels of a hierarchy from `graph` down to about `coarsest` vertices.

@@ -82,11 +82,11 @@ class ClusteringOptions:
         8, "Maximum weight of a cluster, in mean vertices of its level.",
         above=1, below=float("inf"))
     skewed_growth: float = option(
-        32, "The same for graphs with very skewed degrees: their mean square is above 16 times the "
-        "square of the mean.", above=1, below=float("inf"))
-    skewed_growth_for_few: float | None = option(
-        None, "The same for at most 4 blocks, if different: large clusters then can cost much cut.",
-        above=1, below=float("inf"))
+        32, "The same for more than 4 blocks and very skewed degrees: the mean square is above 16 "
+        "times the square of the mean.", above=1, below=float("inf"))
+    growths_for_two: tuple[float, ...] | None = option(
+        None, "The same for 2 blocks, if different: in turn in the partitions from scratch of a "
+        "search.", above=1, below=float("inf"))
     max_coarse_weight: float = option(
         8, "Maximum weight of a cluster, in mean vertices of a graph at which coarsening may end.",
         above=1, below=float("inf"))
@@ -102,11 +102,13 @@ class ClusteringOptions:
     def __post_init__(self) -> None:
         check_options(self)
 
-    def for_blocks(self, num_blocks: int) -> ClusteringOptions:
-        """The same for this many blocks."""
-        if num_blocks > FEW_BLOCKS or self.skewed_growth_for_few is None:
-            return self
-        return replace(self, skewed_growth=self.skewed_growth_for_few)
+    def of_runs(self, num_blocks: int) -> list[ClusteringOptions]:
+        """The same for this many blocks, in the runs of a search in turn."""
+        if num_blocks > FEW_BLOCKS:
+            return [self]
+        given = self.growths_for_two if num_blocks == 2 else None
+        return [replace(self, growth=growth, skewed_growth=growth, growths_for_two=None)
+                for growth in given or (self.growth,)]
 
 
 @described

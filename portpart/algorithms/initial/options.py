@@ -38,6 +38,12 @@ class GrowingOptions:
     candidates: int = option(
         2, "Number of partitions of the coarsest graph; each graph below it has twice as many.",
         min=1)
+    candidates_for_two: int | None = option(
+        None, "The same for 2 blocks, if different: the best of a few bisections is then that of "
+        "many.", min=1)
+    candidates_for_many: int | None = option(
+        None, "The same for more than 32 blocks, if different: candidates then differ less.",
+        min=1)
     max_candidates: int = option(
         8, "Maximum number of partitions of a graph below, unless the coarsest graph has more.",
         min=1)
@@ -83,7 +89,8 @@ class GrowingOptions:
 
     def num_hierarchies(self, num_blocks: int) -> int:
         """On how many they grow."""
-        found = min(self.hierarchies, self.candidates, self.max_blocks // num_blocks)
+        found = min(self.hierarchies, self.for_blocks(num_blocks).candidates,
+                    self.max_blocks // num_blocks)
         if num_blocks > MANY_BLOCKS and self.hierarchies_for_many is not None:
             found = min(found, self.hierarchies_for_many)
         return max(1, found)
@@ -95,10 +102,12 @@ class GrowingOptions:
         return self.max_moves_for_many
 
     def for_blocks(self, num_blocks: int) -> GrowingOptions:
-        """The same with what differs where there are many blocks."""
+        """The same with what differs where there are two blocks, or many."""
         if num_blocks <= MANY_BLOCKS:
-            return self
-        given = {"refined": self.refined_for_many, "net_levels": self.net_levels_for_many}
+            of_two = self.candidates_for_two if num_blocks == 2 else None
+            return self if of_two is None else replace(self, candidates=of_two)
+        given = {"refined": self.refined_for_many, "net_levels": self.net_levels_for_many,
+                 "candidates": self.candidates_for_many}
         return replace(self, shrink=self.shrink_for_many,
                        **{name: value for name, value in given.items() if value is not None})
 
@@ -107,18 +116,20 @@ class GrowingOptions:
         own = self.for_blocks(num_blocks)
         if self.num_hierarchies(num_blocks) == 1:
             return own
-        count = min(self.hierarchies, self.candidates)
-        mine = self.candidates // count
+        count = min(own.hierarchies, own.candidates)
+        mine = own.candidates // count
         return replace(own, hierarchies=1, refined=mine, candidates=mine,
                        max_candidates=max(1, self.max_candidates // count))
 
     def of_one(self) -> GrowingOptions:
         """The same with one candidate."""
-        return replace(self, refined=1, refined_for_many=None, candidates=1)
+        return replace(self, refined=1, refined_for_many=None, candidates=1,
+                       candidates_for_two=None, candidates_for_many=None)
 
     def with_starts(self, starts: int) -> GrowingOptions:
         """The same with this many candidates, each refined."""
         return replace(self, refined=starts, refined_for_many=None, candidates=starts,
+                       candidates_for_two=None, candidates_for_many=None,
                        max_candidates=max(starts, self.max_candidates))
 
 

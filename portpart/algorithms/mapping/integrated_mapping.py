@@ -16,7 +16,7 @@ from portpart.algorithms.coarsening import (
     CoarseningOptions,
     Level,
     MatchingOptions,
-    cluster_rule,
+    cluster_rules,
     matching_rule,
 )
 from portpart.algorithms.initial import GrowingOptions
@@ -132,19 +132,19 @@ def integrated_mapping(problem: MappingProblem, config: IntegratedConfig) -> Arr
 
 def recipe_of(problem: MappingProblem, config: IntegratedConfig) -> Recipe:
     """The parts of a walk that refines on J."""
-    return Recipe(config.coarsening, _cluster_rule(problem, config), _start_rule(problem, config),
+    first, *others = _cluster_rules(problem, config)
+    return Recipe(config.coarsening, first, _start_rule(problem, config),
                   jet_refiner(problem, config.refinement), config.refinement.passes,
-                  config.search)
+                  config.search).in_turn(others)
 
 
-def _cluster_rule(problem: MappingProblem, config: IntegratedConfig) -> ClusterRule:
-    """How levels are coarsened."""
+def _cluster_rules(problem: MappingProblem, config: IntegratedConfig) -> list[ClusterRule]:
+    """How levels are coarsened in the runs of a search."""
     coarsest = config.coarsening.coarsest_vertices(problem.num_blocks)
     limit = problem.balance.cluster_limit(coarsest)
     if config.clustering is not None:
-        return cluster_rule(problem.graph, coarsest, limit,
-                            config.clustering.for_blocks(problem.num_blocks))
-    return matching_rule(limit, MatchingOptions(), rated=True)
+        return cluster_rules(problem.graph, coarsest, limit, config.clustering, problem.num_blocks)
+    return [matching_rule(limit, MatchingOptions(), rated=True)]
 
 
 def _start_rule(problem: MappingProblem, config: IntegratedConfig) -> StartRule:

@@ -277,7 +277,7 @@ def by_multisection(problem: MappingProblem, config: MultisectionConfig) -> Arra
             found = walk_of(inner, im.recipe_of(inner, im.STRONG))(seed, part, label)
             return _found(problem, found.part)
 
-    return search(problem, walk, SearchOptions(len(config.slack_shares), config.cycles))
+    return search(problem, [walk], SearchOptions(len(config.slack_shares), config.cycles))
 
 
 def _multisection(problem: MappingProblem, config: MultisectionConfig, room: float) -> Array:

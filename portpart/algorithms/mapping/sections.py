@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from portpart.algorithms.coarsening import Level, cluster_rule
+from portpart.algorithms.coarsening import Level, cluster_rules
 from portpart.algorithms.initial import GrowingOptions, splits_of, splits_side_by_side
 from portpart.algorithms.mapping.anchors import Sections, best_of_each, start_mapping
 from portpart.algorithms.multilevel import (
@@ -101,13 +101,13 @@ def partition_sections(problem: MappingProblem, sections: Sections,
     def combine(parts: list[Array]) -> Partition:
         return best_of_each(problem.graph, sections, problem.distances, problem.balance, parts, 0)
 
-    rule = cluster_rule(problem.graph, coarsest, problem.balance.cluster_limit(coarsest),
-                        config.clustering.for_blocks(sections.width))
+    first, *others = cluster_rules(problem.graph, coarsest, problem.balance.cluster_limit(coarsest),
+                                   config.clustering, sections.width)
     return search_multilevel(problem, Recipe(
-        config.coarsening, rule, _start_rule(problem, sections, config),
+        config.coarsening, first, _start_rule(problem, sections, config),
         jet_refiner(problem, config.refinement), config.refinement.passes, config.search,
         label=sections.first_block, stop_at=coarsest,
-        combine=combine if sections.count > 1 else None))
+        combine=combine if sections.count > 1 else None).in_turn(others))
 
 
 def coarsest_of_sections(config: PortpartConfig, num_blocks: int, num_sections: int) -> int:

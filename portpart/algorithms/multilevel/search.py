@@ -9,7 +9,7 @@ what there was and what a walk has found is kept.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -58,7 +58,7 @@ class Walk(Protocol):
         """Walk."""
 
 
-def search(problem: Problem, walk: Walk, options: SearchOptions,
+def search(problem: Problem, walks: Sequence[Walk], options: SearchOptions,
            found_one: Callable[[Partition], None] = lambda found: None) -> Array:
     """The best partition of some walks from scratch, their combinations, and cycles after those.
 
@@ -68,19 +68,21 @@ def search(problem: Problem, walk: Walk, options: SearchOptions,
 
     Parameters
     ----------
+    walks : sequence of callable
+        Those from scratch, in turn; the first one combines and goes in cycles.
     found_one : callable
         Called with the best partition after each walk.
     """
-    seed, wanted = problem.seed, problem.constraints
+    seed, wanted, walk = problem.seed, problem.constraints, walks[0]
     found = [walk(seed, wanted.initial, wanted.initial)]
     found_one(found[0])
     for run in range(1, options.runs if wanted.initial is None else 1):
         if wanted.out_of_time():
             break
-        if run > 1 and problem.space.is_dry_run:
+        if run > len(walks) and problem.space.is_dry_run:
             found.append(replace(found[1], part=problem.space.copy(found[1].part)))
             continue
-        found.append(walk(seed + RUN_SEEDS * run))
+        found.append(walks[run % len(walks)](seed + RUN_SEEDS * run))
         found_one(min(found, key=_rank))
     best, *others = sorted(found, key=_rank)
     for index, other in enumerate(others, 1):

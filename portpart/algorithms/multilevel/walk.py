@@ -6,7 +6,7 @@ clusters, the source of starts, and the refiner.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
@@ -151,6 +151,8 @@ class Recipe:
         Refinement by flows after the passes over a level.
     ways : WalkSteps
         Those of one device, or of several ranks, which then have what is not for one device alone.
+    others : tuple of Recipe
+        Of the runs after the first one of a search, in turn with this one.
     """
 
     coarsening: CoarseningOptions
@@ -167,6 +169,11 @@ class Recipe:
     swaps: bool = False
     flows: FlowOptions = NO_FLOWS
     ways: WalkSteps = BY_ONE_DEVICE
+    others: tuple[Recipe, ...] = ()
+
+    def in_turn(self, rules: Sequence[ClusterRule]) -> Recipe:
+        """The same with other clusters in the runs after the first one."""
+        return replace(self, others=tuple(replace(self, find_clusters=rule) for rule in rules))
 
 
 def partition_multilevel(problem: Problem, recipe: Recipe) -> Array:
@@ -185,7 +192,8 @@ def partition_multilevel(problem: Problem, recipe: Recipe) -> Array:
 
 def search_multilevel(problem: Problem, recipe: Recipe) -> Array:
     """The best partition that walks and their combinations find."""
-    return search(problem, walk_of(problem, recipe), recipe.search,
+    walks = [walk_of(problem, each) for each in (recipe, *recipe.others)]
+    return search(problem, walks, recipe.search,
                   lambda found: problem.trace.walked(found.value))
 
 

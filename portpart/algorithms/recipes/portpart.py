@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from portpart.algorithms.coarsening import ClusteringOptions, CoarseningOptions, cluster_rule
+from portpart.algorithms.coarsening import ClusteringOptions, CoarseningOptions, cluster_rules
 from portpart.algorithms.initial import GrowingOptions, InitialOptions
 from portpart.algorithms.multilevel import (
     Problem,
@@ -23,6 +23,7 @@ from portpart.algorithms.refinement import FlowOptions, RefinementOptions
 from portpart.options import changed, check_options, described, option
 
 MANY_STARTS = GrowingOptions(refined=4, candidates=4)
+STARTS = changed(MANY_STARTS, {"candidates_for_two": 2, "candidates_for_many": 2})
 
 
 @described
@@ -44,10 +45,9 @@ class PortpartConfig:
         CoarseningOptions(coarsest_per_block=48, min_coarsest=768, max_coarsest=12288,
                           min_per_block=24, dense_per_block=8, max_kept=0.9),
         "Where coarsening ends.")
-    clustering: ClusteringOptions = option(
-        ClusteringOptions(skewed_growth_for_few=8), "Merging by clusters.")
+    clustering: ClusteringOptions = option(ClusteringOptions(), "Merging by clusters.")
     initial: InitialOptions = option(
-        InitialOptions(method="auto", start_blocks=512, growing=MANY_STARTS),
+        InitialOptions(method="auto", start_blocks=512, growing=STARTS),
         "Partitions of the coarsest graph.")
     refinement: ScheduleOptions = option(
         ScheduleOptions(
@@ -69,6 +69,7 @@ class PortpartConfig:
 
 
 STRONG = changed(PortpartConfig(), {
+    "initial.growing": MANY_STARTS,
     "refinement.temperatures": (0.75, 0.5, 0.25),
     "refinement.coarse_once_above": None,
     "refinement.finest_once_above": None,
@@ -102,10 +103,9 @@ def portpart(problem: Problem, config: PortpartConfig) -> Recipe:
     """Coarsen by clusters, start, refine upwards, search on."""
     coarsest = config.coarsening.coarsest_vertices(problem.num_blocks)
     passes = config.refinement.passes
+    first, *others = cluster_rules(problem.graph, coarsest, problem.balance.cluster_limit(coarsest),
+                                   config.clustering, problem.num_blocks)
     return Recipe(
-        config.coarsening,
-        cluster_rule(problem.graph, coarsest, problem.balance.cluster_limit(coarsest),
-                     config.clustering.for_blocks(problem.num_blocks)),
-        start_from_pool(problem, config.initial, passes),
+        config.coarsening, first, start_from_pool(problem, config.initial, passes),
         jet_refiner(problem, config.refinement), passes, config.search,
-        flows=config.flows)
+        flows=config.flows).in_turn(others)

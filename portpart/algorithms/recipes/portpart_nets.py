@@ -15,7 +15,7 @@ from portpart.algorithms.coarsening import (
     CommunityOptions,
     NetOptions,
     NetProposals,
-    cluster_rule,
+    cluster_rules,
     communities,
     contract_in_walk,
     reduced_nets,
@@ -121,14 +121,14 @@ def portpart_nets(problem: Problem, config: HypergraphConfig) -> Recipe:
     coarsest = config.coarsening.coarsest_vertices(problem.num_blocks)
     refinement = config.refinement.into(problem.num_blocks)
     passes = refinement.passes
+    first, *others = cluster_rules(problem.graph, coarsest, problem.balance.cluster_limit(coarsest),
+                                   config.clustering, problem.num_blocks,
+                                   NetProposals(config.nets))
     return Recipe(
-        config.coarsening,
-        cluster_rule(problem.graph, coarsest, problem.balance.cluster_limit(coarsest),
-                     config.clustering.for_blocks(problem.num_blocks), NetProposals(config.nets)),
-        start_from_pool(problem, config.initial, passes),
+        config.coarsening, first, start_from_pool(problem, config.initial, passes),
         jet_refiner(problem, refinement, config.order), passes, config.search,
         contraction=contract_in_walk, communities=communities_of(problem, config),
-        flows=config.flows)
+        flows=config.flows).in_turn(others)
 
 
 def communities_of(problem: Problem, config: HypergraphConfig) -> Array | None:

@@ -114,11 +114,14 @@ def _by_levels(graph: DistributedGraph, problem: Problem[Any], config: PortpartC
     """The same by walks through levels, the finest of which belong to ranks."""
     balance = problem.balance
     coarsest = config.coarsening.coarsest_vertices(balance.num_blocks)
-    coarsened = partial(coarsen_ranks, graph, coarsest, balance.cluster_limit(coarsest),
-                        config.clustering.for_blocks(balance.num_blocks), fold)
-    recipe = replace(portpart(problem, config),
-                     ways=OverRanks(graph, coarsened, balance, config.refinement))
-    part = search_multilevel(problem, recipe)
+    recipe = portpart(problem, config)
+    first, *others = (
+        replace(each, ways=OverRanks(graph, partial(
+            coarsen_ranks, graph, coarsest, balance.cluster_limit(coarsest), clustering, fold),
+            balance, config.refinement))
+        for each, clustering in zip((recipe, *recipe.others),
+                                    config.clustering.of_runs(balance.num_blocks)))
+    part = search_multilevel(problem, replace(first, others=tuple(others)))
     with problem.trace.phase("finish"):
         return _finished(graph, problem, part)
 

@@ -54,7 +54,7 @@ def test_the_best_run_is_combined_with_the_others_and_goes_through_the_cycles() 
     told: list[int] = []
     dot = generators.grid_2d(1, 1).to(reference())
     problem = Problem(dot, Balance(10, 1, 1), 0, Trace(dot.space, dot, None))
-    best = search(problem, walk, SearchOptions(3, 1),
+    best = search(problem, [walk], SearchOptions(3, 1),
                   lambda found: told.append(found.value))
     assert walks == [(None, None)] * 3 + [(3, 31), (4, 42), (5, 5)]
     assert told == [30, 30, 20, 19, 18, 17]

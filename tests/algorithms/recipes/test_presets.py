@@ -182,6 +182,15 @@ def test_small_blocks_have_passes_of_their_own_on_the_finest_level_alone(n: int,
     assert options.of_finest(graph, k) == wanted != options.coarse
 
 
+@pytest.mark.parametrize(("k", "candidates"), [(2, 2), (3, 4), (8, 4), (32, 4), (33, 2), (512, 2)])
+def test_two_candidates_suffice_for_two_blocks_and_for_many(k: int, candidates: int) -> None:
+    growing = PortpartConfig().initial.growing
+    assert growing.share(k).candidates == growing.for_blocks(k).candidates == candidates
+    assert STRONG.initial.growing.for_blocks(k).candidates == 4
+    assert growing.with_starts(3).for_blocks(k).candidates == 3
+    assert growing.of_one().for_blocks(k).candidates == 1
+
+
 def test_there_is_always_a_start_and_fewer_for_more_blocks() -> None:
     config = InitialOptions(starts=8, start_blocks=64)
     assert [config.num_starts(k) for k in (2, 8, 16, 64, 1000)] == [8, 8, 4, 1, 1]
