@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from difflib import get_close_matches
 from fractions import Fraction
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from portpart.algorithms.multilevel import Progress
     from portpart.graphs import Blocks, Numbers
-    from portpart.options import WrittenNumber
+    from portpart.options import Configuration, WrittenNumber
 
 MAX_SEED = 2**62
 
@@ -155,21 +155,23 @@ class CallOptions:
         shell="Graphs: cut (default), volume. Hypergraphs: km1 (default), cut, soed.")
     vertex_sizes: Numbers | None = declared(None, "Sizes of the vertices.",
                                  others=("vsize",))
-    migration: Any = declared(
+    migration: WrittenNumber = declared(
         1, "Migration cost factor: cost of moving a vertex of size 1, in edge or net weight.",
         nonnegative, metavar="FACTOR", others=("itr",))
     max_migration: WrittenNumber | None = declared(
         None, "Limit of the migration volume.", metavar="SIZE",
         shell="A size, or a share of all sizes as 10%.")
     algorithm: str | None = declared(None, "Name of the algorithm.")
-    preset: Any = declared("default", "Name of a preset of the algorithm, or a configuration.",
-                           others=("quality", "mode", "config"))
+    preset: str | Configuration = declared(
+        "default", "Name of a preset of the algorithm, or a configuration.",
+        others=("quality", "mode", "config"))
     swaps: bool | None = declared(None, "Whether blocks swap places at the end.", checked_flag,
                                   shell="Default: that of the preset.")
     device: str = declared("auto", "Device that the call works on.", device_name,
                            shell="cpu, cuda, cuda:1 ...")
-    devices: Any = declared(None, "GPUs that work together on the graph.", metavar="LIST",
-                            shell="all, or numbers such as 0,1.")
+    devices: str | Sequence[int | str] | None = declared(
+        None, "GPUs that work together on the graph.", metavar="LIST",
+        shell="all, or numbers such as 0,1.")
     seed: int | None = declared(0, "Seed of all random numbers.", start,
                                 others=("random_state", "rng"))
     threads: int | None = declared(

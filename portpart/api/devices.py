@@ -46,6 +46,7 @@ def partition_on_devices(graph: GraphLike, asked: CallOptions) -> PartitionResul
     if asked.device != "auto":
         raise InputError(f"device is {shown(asked.device)} and devices {shown(asked.devices)}; "
                          "give one of them")
+    assert asked.devices is not None
     spaces = spaces_of(asked.devices)
     if is_hypergraph(graph):
         raise InputError(f"several devices divide graphs, not hypergraphs; {INSTEAD}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -30,6 +30,7 @@ from portpart.api.request import Request, block_weights_of, checked_request, cos
 from portpart.api.results import RepartitionResult
 from portpart.backends.programs import Array
 from portpart.errors import InputError
+from portpart.options import exact_fraction
 
 if TYPE_CHECKING:
     from portpart.graphs import Blocks, GraphLike, Numbers
@@ -60,7 +61,7 @@ def repartition(
     part: Blocks,
     k: int,
     *,
-    migration: WrittenNumber | Mapping[str, WrittenNumber] = 1,
+    migration: WrittenNumber = 1,
     vertex_sizes: Numbers | None = None,
     max_migration: WrittenNumber | None = None,
     imbalance: float | str = 0.03,
@@ -158,7 +159,8 @@ def repartition(
         raise InputError(f"{type(request.config).__name__} belongs to an algorithm without "
                          f"migration costs; use {', '.join(each.__name__ for each in PRICED)}")
     old = previous_partition(request.problem.graph, part, request.problem.num_blocks, vertex_sizes)
-    best = FactorSearch(request, old, limit_of(max_migration, old)).best(request.options.migration)
+    factor = exact_fraction(request.options.migration)
+    best = FactorSearch(request, old, limit_of(max_migration, old)).best(factor)
     facts = request.facts(best.part, best.weights, best.trace)
     return RepartitionResult(**facts, moved=best.moved, migration=best.size, price=best.price)
 

@@ -27,6 +27,7 @@ from portpart.base.interrupts import late_interrupts
 from portpart.errors import InputError, shown, typed_memory_errors
 from portpart.formats.text import PathLike
 from portpart.graphs import Graph
+from portpart.options import exact_fraction
 from portpart.sessions.file import first_request, read_session, write_session
 from portpart.sessions.levels import SessionOptions, editable, first_blocks
 from portpart.sessions.state import SessionMark, SessionState
@@ -36,7 +37,7 @@ from portpart.sessions.view import SessionView
 
 if TYPE_CHECKING:
     from portpart.graphs import Blocks, GraphLike, Numbers
-    from portpart.options import Configuration
+    from portpart.options import Configuration, WrittenNumber
 
 
 class Session(SessionView):
@@ -110,7 +111,7 @@ class Session(SessionView):
                  device: str = "auto", threads: int | None = None, seed: int | None = 0,
                  target: Numbers | None = None,
                  fixed: Blocks | None = None, initial: Blocks | None = None,
-                 min_block_weight: int | None = None, migration: Any = SESSION_MIGRATION,
+                 min_block_weight: int | None = None, migration: WrittenNumber = SESSION_MIGRATION,
                  vertex_sizes: Numbers | None = None, escalate: str = "auto",
                  symmetrize: bool | str = False, weights: bool | str | None = None,
                  weight_scale: float | None = None,
@@ -126,7 +127,7 @@ class Session(SessionView):
         options = request.options
         sizes = checked_sizes(request.problem.graph, vertex_sizes)
         session_options = kept(SessionOptions(
-            imbalance, target, options.min_block_weight or 0, options.migration,
+            imbalance, target, options.min_block_weight or 0, exact_fraction(options.migration),
             options.escalate == "auto"), request, sizes)
         part, block_weights = first_blocks(request)
         request.is_kept(block_weights, stacklevel=4)
