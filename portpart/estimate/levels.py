@@ -6,9 +6,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from portpart.algorithms.coarsening import Level, NetOptions, NetProposals, end_for, slots_for
+from portpart.algorithms.coarsening import (
+    ClusteringOptions,
+    Level,
+    NetOptions,
+    NetProposals,
+    end_for,
+    slots_for,
+)
 from portpart.algorithms.multilevel import (
     Problem,
+    Recipe,
     SearchOptions,
     Trace,
     levels_below,
@@ -33,6 +41,9 @@ the measured ones."""
 SHARES_OF_NETS = {"portpart": (0.4, 0.72, 0.65), "hyperg": (0.5, 0.75, 0.7),
                   "ihyperg": (0.5, 0.75, 0.7)}
 """The same of vertices, nets and pins; the sums are above those of 33 real hypergraphs."""
+
+SLOW = 4
+"""Clusters that grow by no more shrink graphs as slowly as pairs do."""
 
 OTHER_SEED = 10**6
 
@@ -94,6 +105,10 @@ def ways_to_shrink(search: Search, sizes: tuple[int, ...], arc_shrink: float | N
         return [*as_those_of(like, sizes[0], search)]
     shares = (SHARES if len(sizes) == 2 else SHARES_OF_NETS)[search.algorithm.name]
     options, k = search.config.coarsening, search.num_blocks
+    merging = getattr(search.config, "clustering", None)
+    if len(sizes) == 2 and isinstance(merging, ClusteringOptions) and min(
+            each.growth for each in merging.of_runs(k)) <= SLOW:
+        shares = SHARES["jet"]
     ends = options.coarsest_vertices(k), options.coarsest_dense_vertices(k)
     return [Shrinking(shares if arc_shrink is None else (shares[0], arc_shrink), end)
             for end in ends if end is not None]
@@ -102,8 +117,9 @@ def ways_to_shrink(search: Search, sizes: tuple[int, ...], arc_shrink: float | N
 def as_those_of(like: EitherGraph, num_vertices: int, search: Search) -> Iterator[Shrinking]:
     """Levels that shrink as those of a graph or hypergraph, for one of this many vertices.
 
-    By two seeds, for a matching that is just dense enough with one takes other levels with another.
-    Where walks keep to labels, those are the blocks of a quick partition, or where two agree.
+    By a seed for each run, and at least two: a matching that is just dense enough with one takes
+    other levels with another.  Where walks keep to labels, those are the blocks of a quick
+    partition, or where two agree.
     """
     factor = max(1.0, num_vertices / max(1, like.num_vertices))
     if factor > 1:
@@ -111,19 +127,22 @@ def as_those_of(like: EitherGraph, num_vertices: int, search: Search) -> Iterato
     k, options = search.num_blocks, search.config.coarsening
     problem = _problem(like, k)
     # a dry run discards and skips levels itself
-    recipe = replace(search.algorithm.recipe(problem, search.config),
-                     coarsening=replace(options, drop_below=0, skip_above=1))
-    walks: list[tuple[int, Array | None]] = []
+    given = search.algorithm.recipe(problem, search.config)
+    recipe, *others = (replace(each, coarsening=replace(options, drop_below=0, skip_above=1))
+                       for each in (given, *given.others))
+    walks: list[tuple[Recipe, int, Array | None]] = []
     if search.sections < 2:
-        walks += [(0, None), (OTHER_SEED, None)]
+        ways = [recipe, *others]
+        walks += [(ways[run % len(ways)], run * OTHER_SEED, None)
+                  for run in range(max(2, len(ways), recipe.search.runs))]
     if search.num_labels >= 2:
         label = _quick_partition(like, search.num_labels, 0)
         if search.combines:
             other = _quick_partition(like, search.num_labels, OTHER_SEED)
             label = overlay(like.space, label, other, search.num_labels)
-        walks.append((OTHER_SEED, label))
-    for seed, within in walks:
-        levels = levels_of(problem, recipe, seed, within)
+        walks.append((recipe, OTHER_SEED, label))
+    for way, seed, within in walks:
+        levels = levels_of(problem, way, seed, within)
         end = end_for(levels[-1].graph, options.coarsest_vertices(k),
                       options.coarsest_dense_vertices(k))
         yield _shrinking(levels, search, factor,

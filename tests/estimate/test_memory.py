@@ -49,6 +49,7 @@ DEFAULTS: dict[str, Any] = dict.fromkeys(ALGORITHMS, "default")
 # on a CPU both halves are in one memory: what is handed over has to be small
 DEFAULTS["gpmetis"] = changed(GpmetisConfig(handoff_vertices=0), {"coarsening.max_coarsest": 2048})
 CASES = [("portpart", "fast", 64), ("portpart", "strong", 64), ("portpart", "best", 64),
+         ("portpart", "best", 2),
          ("gkway", "strong", 64), ("gkway", "paper", 64), ("gpmetis", "paper", 64),
          ("jet", "paper", 64),
          *((name, preset, k) for name, preset in DEFAULTS.items() for k in (2, 64, 1000))]

@@ -95,7 +95,14 @@ PRESETS = {
     }),
     "default": PortpartConfig(),
     "strong": STRONG,
-    "best": changed(STRONG, {"search.runs": 4, "search.cycles": 2}),
+    "best": changed(STRONG, {
+        "clustering.growths_for_two": (8, 4, 3),
+        "initial.growing": GrowingOptions(
+            refined=4, candidates=16, candidates_for_many=4, hierarchies=16,
+            hierarchies_for_many=1, max_blocks=128),
+        "search.runs": 4,
+        "search.cycles": 2,
+    }),
 }
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import portpart
 from portpart import generators
+from portpart.algorithms.coarsening.options import ClusteringOptions
 from portpart.algorithms.multilevel.options import SearchOptions
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.search import (
@@ -59,6 +60,28 @@ def test_the_best_run_is_combined_with_the_others_and_goes_through_the_cycles() 
     assert walks == [(None, None)] * 3 + [(3, 31), (4, 42), (5, 5)]
     assert told == [30, 30, 20, 19, 18, 17]
     assert best[0] == 6
+
+
+def test_runs_take_walks_in_turn_and_the_first_one_goes_on() -> None:
+    taken: list[str] = []
+
+    def walk(name: str) -> Any:
+        def walked(seed: int, part: Any = None, label: Any = None) -> Partition:
+            taken.append(name)
+            return Partition(np.zeros(1, np.int32), 1, 10 - len(taken))
+        return walked
+
+    dot = generators.grid_2d(1, 1).to(reference())
+    problem = Problem(dot, Balance(10, 1, 1), 0, Trace(dot.space, dot, None))
+    search(problem, [walk("first"), walk("second")], SearchOptions(4, 1))
+    assert taken == ["first", "second"] * 2 + ["first"] * 4
+
+
+def test_clusters_of_runs_differ_for_two_blocks_and_skew_counts_for_more_than_four() -> None:
+    options = ClusteringOptions(growth=5, skewed_growth=30, growths_for_two=(8, 4))
+    found = {k: [(each.growth, each.skewed_growth) for each in options.of_runs(k)]
+             for k in (2, 3, 4, 5)}
+    assert found == {2: [(8, 8), (4, 4)], 3: [(5, 5)], 4: [(5, 5)], 5: [(5, 30)]}
 
 
 @pytest.mark.parametrize("k", [2, 8])

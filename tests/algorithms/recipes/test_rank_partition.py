@@ -112,6 +112,13 @@ def test_partitions_are_those_of_one_device(name, size):
         check(graph, first, k, PRESETS[preset], seed=size)
 
 
+@pytest.mark.parametrize("name", ["mesh", "skewed"])
+def test_runs_that_merge_differently_are_those_of_one_device(name):
+    graph = WHOLE[name]
+    stats = check(graph, borders(graph.num_vertices, 2, 2), 2, PRESETS["best"])
+    assert len(stats[0]["cuts"]) == 4 + 3 + 2
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DEVICES)
 def test_partitions_do_not_depend_on_the_device(name):
