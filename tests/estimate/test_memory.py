@@ -60,6 +60,11 @@ OTHERS = ("rome99", "wiki-Vote", "ego-Facebook", "motorbike", "tv80_pins", "bcss
 CLOSE, FAR = 1.3, 2
 """So many times the bytes in use are at most estimated, by the graph and from sizes alone."""
 
+FAR_FOR_FEW = 5
+"""From sizes alone for up to 8 blocks, whose starts grow on copies of the coarsest graph: its arcs
+are what sizes tell least about.
+"""
+
 
 def peak_of(graph: Graph, algorithm: str, preset: Any, k: int, **options: Any) -> int:
     """Bytes that are estimated for a graph."""
@@ -82,7 +87,7 @@ def assert_close(graph: Graph, algorithm: str, preset: Any, k: int) -> int:
 def test_estimates_are_upper_bounds_and_close_by_the_graph(name: str, case: tuple) -> None:
     graph = GRAPHS[name]()
     used = assert_close(graph, *case)
-    assert used <= peak_of(graph, *case) <= FAR * used
+    assert used <= peak_of(graph, *case) <= (FAR if case[2] > 8 else FAR_FOR_FEW) * used
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 from portpart.options import check_options, described, option
 
-MANY_BLOCKS = 32
-"""Beyond this number there are many blocks."""
+FEW_BLOCKS, MANY_BLOCKS = 8, 32
+"""Up to the first number there are few blocks, beyond the other one many."""
 
 METHODS = ("metis", "metis-kway", "grown", "auto")
 
@@ -26,6 +26,8 @@ class GrowingOptions:
     hierarchies: int = option(
         1, "Number of hierarchies, each with its share of the candidates: vertices merged by a "
         "hierarchy are on one side in all of its candidates.", min=1)
+    hierarchies_for_few: int | None = option(
+        None, "The same for at most 8 blocks, if different.", min=1)
     max_blocks: int = option(
         512, "Maximum number of hierarchies times blocks, if there is more than one hierarchy: "
         "with more blocks, hierarchies differ less.", min=0)
@@ -38,9 +40,6 @@ class GrowingOptions:
     candidates: int = option(
         2, "Number of partitions of the coarsest graph; each graph below it has twice as many.",
         min=1)
-    candidates_for_two: int | None = option(
-        None, "The same for 2 blocks, if different: the best of a few bisections is then that of "
-        "many.", min=1)
     candidates_for_many: int | None = option(
         None, "The same for more than 32 blocks, if different: candidates then differ less.",
         min=1)
@@ -89,8 +88,8 @@ class GrowingOptions:
 
     def num_hierarchies(self, num_blocks: int) -> int:
         """On how many they grow."""
-        found = min(self.hierarchies, self.for_blocks(num_blocks).candidates,
-                    self.max_blocks // num_blocks)
+        own = self.for_blocks(num_blocks)
+        found = min(own.hierarchies, own.candidates, self.max_blocks // num_blocks)
         if num_blocks > MANY_BLOCKS and self.hierarchies_for_many is not None:
             found = min(found, self.hierarchies_for_many)
         return max(1, found)
@@ -102,10 +101,11 @@ class GrowingOptions:
         return self.max_moves_for_many
 
     def for_blocks(self, num_blocks: int) -> GrowingOptions:
-        """The same with what differs where there are two blocks, or many."""
+        """The same with what differs where there are few or many blocks."""
+        if num_blocks <= FEW_BLOCKS and self.hierarchies_for_few is not None:
+            return replace(self, hierarchies=self.hierarchies_for_few)
         if num_blocks <= MANY_BLOCKS:
-            of_two = self.candidates_for_two if num_blocks == 2 else None
-            return self if of_two is None else replace(self, candidates=of_two)
+            return self
         given = {"refined": self.refined_for_many, "net_levels": self.net_levels_for_many,
                  "candidates": self.candidates_for_many}
         return replace(self, shrink=self.shrink_for_many,
@@ -117,19 +117,19 @@ class GrowingOptions:
         if self.num_hierarchies(num_blocks) == 1:
             return own
         count = min(own.hierarchies, own.candidates)
-        mine = own.candidates // count
+        mine = -(-own.candidates // count)
         return replace(own, hierarchies=1, refined=mine, candidates=mine,
                        max_candidates=max(1, self.max_candidates // count))
 
     def of_one(self) -> GrowingOptions:
         """The same with one candidate."""
         return replace(self, refined=1, refined_for_many=None, candidates=1,
-                       candidates_for_two=None, candidates_for_many=None)
+                       candidates_for_many=None)
 
     def with_starts(self, starts: int) -> GrowingOptions:
         """The same with this many candidates, each refined."""
         return replace(self, refined=starts, refined_for_many=None, candidates=starts,
-                       candidates_for_two=None, candidates_for_many=None,
+                       candidates_for_many=None,
                        max_candidates=max(starts, self.max_candidates))
 
 

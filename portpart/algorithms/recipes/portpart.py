@@ -22,8 +22,8 @@ from portpart.algorithms.multilevel import (
 from portpart.algorithms.refinement import FlowOptions, RefinementOptions
 from portpart.options import changed, check_options, described, option
 
-MANY_STARTS = GrowingOptions(refined=4, candidates=4)
-STARTS = changed(MANY_STARTS, {"candidates_for_two": 2, "candidates_for_many": 2})
+MANY_STARTS = GrowingOptions(refined=4, candidates=4, hierarchies_for_few=4)
+STARTS = changed(MANY_STARTS, {"candidates_for_many": 2})
 
 
 @described

@@ -182,10 +182,15 @@ def test_small_blocks_have_passes_of_their_own_on_the_finest_level_alone(n: int,
     assert options.of_finest(graph, k) == wanted != options.coarse
 
 
-@pytest.mark.parametrize(("k", "candidates"), [(2, 2), (3, 4), (8, 4), (32, 4), (33, 2), (512, 2)])
-def test_two_candidates_suffice_for_two_blocks_and_for_many(k: int, candidates: int) -> None:
+@pytest.mark.parametrize(("k", "candidates", "hierarchies"), [
+    (2, 4, 4), (8, 4, 4), (9, 4, 1), (32, 4, 1), (33, 2, 1), (512, 2, 1)])
+def test_few_blocks_have_several_hierarchies_and_many_have_fewer_candidates(
+        k: int, candidates: int, hierarchies: int) -> None:
     growing = PortpartConfig().initial.growing
-    assert growing.share(k).candidates == growing.for_blocks(k).candidates == candidates
+    assert growing.for_blocks(k).candidates == candidates
+    assert growing.num_hierarchies(k) == hierarchies
+    assert growing.share(k).candidates == candidates // hierarchies
+    assert growing.with_starts(6).share(2).candidates * 4 >= 6
     assert STRONG.initial.growing.for_blocks(k).candidates == 4
     assert growing.with_starts(3).for_blocks(k).candidates == 3
     assert growing.of_one().for_blocks(k).candidates == 1
