@@ -10,6 +10,7 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pymetis
@@ -130,7 +131,7 @@ def _timed_partition(graph: portpart.Graph, preset: str, options: argparse.Names
 def _run_metis(graph: portpart.Graph, options: argparse.Namespace) -> tuple[np.ndarray, float]:
     """Return the partition of METIS k-way with the same imbalance, and its seconds."""
     index = pymetis.zero_copy_dtype()
-    weights = {
+    weights: dict[str, Any] = {
         name: None if array is None else array.astype(index)
         for name, array in (("eweights", graph.weights), ("vweights", graph.vertex_weights))
     }

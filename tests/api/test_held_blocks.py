@@ -40,7 +40,8 @@ def test_blocks_of_a_session_are_fewer_than_its_ids(session: portpart.Session,
 
 def test_a_partition_begins_with_the_blocks_of_a_session(session: portpart.Session,
                                                          blocks: list[int]) -> None:
-    graph, options = session.graph(), {"preset": "fast", "starts": 1}
+    graph = session.graph()
+    options: dict[str, Any] = {"preset": "fast", "starts": 1}
     assert (portpart.partition(graph, 4, initial=session, **options).part.tolist()
             == portpart.partition(graph, 4, initial=blocks, **options).part.tolist())
     held = portpart.repartition(graph, session, 4, preset="fast")

@@ -279,7 +279,7 @@ def test_a_mesh_held_to_a_limit_follows_its_front() -> None:
     held = fresh = portpart.partition(first.graph, 8).part
     cuts, moves = np.zeros((len(steps), 2)), np.zeros((len(steps), 2))
     for row, step in enumerate(steps):
-        options = {"migration": "0.01", "max_migration": "10%"}
+        options: dict[str, Any] = {"migration": "0.01", "max_migration": "10%"}
         result = portpart.repartition(step.graph, held[step.origins], 8, **options)
         new = portpart.repartition(step.graph, fresh[step.origins], 8, migration=0)
         cuts[row] = result.cut, new.cut
@@ -325,7 +325,7 @@ def test_cycles_and_several_runs_keep_homes_apart() -> None:
 def test_every_space_finds_the_same(space: ExecutionSpace, algorithm: str) -> None:
     old, load = drifted()
     graph = portpart.as_graph(mesh(), vertex_weights=load)
-    options = {"migration": "0.3", "algorithm": algorithm, "seed": 3}
+    options: dict[str, Any] = {"migration": "0.3", "algorithm": algorithm, "seed": 3}
     found, wanted = (portpart.repartition(graph.to(each), old, 6, **options)
                      for each in (space, reference()))
     assert np.array_equal(oracles.host(found.part), oracles.host(wanted.part))

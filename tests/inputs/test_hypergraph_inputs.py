@@ -160,7 +160,8 @@ def test_what_takes_graphs_says_who_takes_these(data: Any) -> None:
 
 
 def test_a_netlist_names_its_gates() -> None:
-    pins = {"pin_gates": np.array([0, 0, 1], np.int32), "pin_nets": np.array([1, 0, 1], np.int32),
+    pins: dict[str, Any] = {"pin_gates": np.array([0, 0, 1], np.int32),
+            "pin_nets": np.array([1, 0, 1], np.int32),
             "pin_drives": np.array([True, False, False]), "pin_labels": np.array([1, 0, 0]),
             "label_names": ["A", "Z"]}
     netlist = portpart.io.Netlist.from_pins(
@@ -301,7 +302,7 @@ def test_arrays_that_others_change_are_checked_again(space: ExecutionSpace) -> N
     """A hypergraph of arrays that somebody can write to is what it says, or is refused."""
     made = portpart.as_hypergraph(PLACES, net_weights=[1, 2, 3])
     assert nets_checked_again(made) is made
-    arrays = {name: None if a is None else space.asarray(np.array(a))
+    arrays: dict[str, Any] = {name: None if a is None else space.asarray(np.array(a))
               for name, a in made.arrays.items()}
     loose = Hypergraph(**arrays, space=space)
     arrays["net_weights"][0] = 7
@@ -321,7 +322,7 @@ def test_arrays_that_others_change_are_checked_again(space: ExecutionSpace) -> N
 def test_a_wrong_pin_far_inside_of_a_long_net_is_found(space: ExecutionSpace) -> None:
     """Whatever share of the pins one net has."""
     made = portpart.as_hypergraph([range(9000), [0, 1]])
-    arrays = {name: None if a is None else space.asarray(np.array(a))
+    arrays: dict[str, Any] = {name: None if a is None else space.asarray(np.array(a))
               for name, a in made.arrays.items()}
     loose = Hypergraph(**arrays, space=space)
     assert nets_checked_again(loose).num_pins == 9002

@@ -21,7 +21,7 @@ from tests.oracles import mappings as plain
 MACHINE = Topology("2:3:2", "1:5:9")
 
 
-def lines(path: Path, part: Any, machine: Topology = MACHINE, **options: object) -> list[str]:
+def lines(path: Path, part: Any, machine: Topology = MACHINE, **options: Any) -> list[str]:
     write_rankfile(part, machine, path / "ranks", **options)
     return (path / "ranks").read_text().splitlines()
 

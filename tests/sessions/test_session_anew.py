@@ -18,7 +18,7 @@ def first_time_anew(seed: int, algorithm: str) -> tuple[Any, Any, Any]:
 
     Both sessions are the same until then.
     """
-    settings = {"algorithm": algorithm, "device": "cpu", "seed": seed}
+    settings: dict[str, Any] = {"algorithm": algorithm, "device": "cpu", "seed": seed}
     graph: Any = (generators.grid_2d(40) if algorithm == "igkway"
                   else generators.netlist(800, seed=3))
     session = portpart.Session(graph, 4, **settings)

@@ -161,7 +161,7 @@ def test_a_session_takes_edits_of_the_largest_total_that_it_begins_with() -> Non
 @pytest.mark.filterwarnings("ignore:.*imbalance")
 def test_nets_that_undo_makes_long_again_count_as_long() -> None:
     """What is known of the longest net must not outlive an undo."""
-    options = {"migration": 0, "imbalance": 10, "initial": np.arange(8) % 2}
+    options: dict[str, Any] = {"migration": 0, "imbalance": 10, "initial": np.arange(8) % 2}
     long = portpart.as_hypergraph([list(range(8)), [0, 1], [2, 3]])
     session = portpart.Session(long, 2, **options)
     mark = session.mark()

@@ -131,7 +131,7 @@ def _direct_entry(typed: TypedFunction, team: int) -> str:
 def _from_row(typed: TypedFunction, team: int, head: str, block: str = "") -> str:
     """An entry point that reads the work size and the arguments from a row.
 
-    A step is also given the number that its block has among those that work on it.
+    A step is also given the number of its block among all blocks that work on it.
     """
     names = NameTable()
     lines = ["    const int64 count = *pp::argument<int64*>(row, 0);"]

@@ -62,7 +62,7 @@ class Program:
     ----------
     name : str
     threads : {FEW, SOME, MANY}
-        How many run at a time on a GPU.  Few have the most room for numbers of their own, for short
+        How many run at a time on a GPU.  Few have the most registers each, for short
         lists that are gone over many times; many suit passes over large arrays.
     sizes
         What the types of scratch follow from, where they follow from sizes.

@@ -71,8 +71,8 @@ def check(whole: Graph, first: list[int], seed: int, stop_at: int = 20, fold: in
     space, options = backends.space("cpu", threads=1), ClusteringOptions()
     there = there or space
     limit = max(1, whole.total_vertex_weight // 10)
-    when = {"stop_at": stop_at, "max_kept": 0.95, "seed": seed, **when}
-    given = {"labels": labels} if labels else {}
+    when: dict[str, Any] = {"stop_at": stop_at, "max_kept": 0.95, "seed": seed, **when}
+    given: dict[str, Any] = {"labels": labels} if labels else {}
     levels = coarsen(space, whole, cluster_rule(whole, stop_at, limit, options), **when, **given)
 
     def main(comm):

@@ -202,7 +202,7 @@ def test_after_the_limit_no_pass_begins(algorithm: str) -> None:
             passes.append((phase, level))
             time.sleep(0.02)
 
-    options = {"algorithm": algorithm, "preset": "strong", "progress": note}
+    options: dict[str, Any] = {"algorithm": algorithm, "preset": "strong", "progress": note}
     mapped(MESH, **options)
     without = len(passes)
     passes.clear()

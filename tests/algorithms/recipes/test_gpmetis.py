@@ -139,7 +139,8 @@ def found_in(space: ExecutionSpace, config: GpmetisConfig,
              **wanted: Any) -> Any:
     """Partition and levels that the recipe finds in a space, from a request in host memory."""
     graph = delaunay(3000).to(space)
-    arrays = {name: space.asarray(value, np.int32) for name, value in wanted.items()}
+    arrays: dict[str, Any] = {name: space.asarray(value, np.int32)
+                              for name, value in wanted.items()}
     trace = Trace(space, graph, None)
     problem = Problem(graph, balance_of(graph, 6), 4, trace, Constraints(**arrays),
                       objective=objective(space))

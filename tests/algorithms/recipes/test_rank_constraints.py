@@ -296,7 +296,7 @@ REFUSED = [
 def test_blocks_that_do_not_fit_are_refused_on_all_ranks(wrong, message):
     def main(rows: RankGraph) -> str:
         own = rows.last - rows.first
-        good = {"fixed": [-1] * own, "initial": [0] * own}
+        good: dict[str, Any] = {"fixed": [-1] * own, "initial": [0] * own}
         with pytest.raises(InputError) as problem:
             portpart.partition(rows, 3, **(good if rows.rank == 0 else {**good, **wrong}))
         assert portpart.partition(rows, 3, **good).feasible  # ranks go on together

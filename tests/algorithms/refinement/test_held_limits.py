@@ -23,7 +23,7 @@ from tests.helpers.graphs import graphs, raw_graph
 from tests.helpers.refining import balance_of, copied
 from tests.helpers.spaces import reference
 
-PAPER = {"zero_gain": False, "tolerance": 1, "rebalance": False}
+PAPER: dict[str, Any] = {"zero_gain": False, "tolerance": 1, "rebalance": False}
 G_KWAY = IndependentOptions(apply_later_moves=False, stall_limit=1, **PAPER)
 GP_METIS = TwoDirectionOptions(spare_sources=True, **PAPER)
 LONG = 10**6

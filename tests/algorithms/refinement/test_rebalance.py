@@ -165,7 +165,7 @@ def test_sub_buckets_of_a_coarse_level_are_those_that_the_rule_asks_for(
     space: ExecutionSpace, leave_by: str, sub_buckets: int
 ) -> None:
     """About one for 8 vertices of a block: 16 for 500 vertices of 2 blocks, 128 for 3,000."""
-    options = {"leave_by": leave_by, "iteration_limit": 1}
+    options: dict[str, Any] = {"leave_by": leave_by, "iteration_limit": 1}
     refiner, fine = refiner_at(space, MESH, np.arange(3000) % 2, 2, **options)
     refiner.refine(fine, 0.25)
     assert refiner.run.rebalancing.sub_buckets == 128

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ LARGE = {**{name: GRAPHS[name] for name in ("medium", "skewed")}, "mesh": MESH}
 UNTIL = {"until_balanced": True, "weak_limit": 10**9}
 
 
-def after(space: ExecutionSpace, name: str, k: int, iterations: int, **options: object
+def after(space: ExecutionSpace, name: str, k: int, iterations: int, **options: Any
           ) -> tuple[np.ndarray, int]:
     """The partition after so many iterations, and how many count as without progress."""
     graph = LARGE[name]

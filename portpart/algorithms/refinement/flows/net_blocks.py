@@ -1,7 +1,7 @@
 """What flow refinement knows of nets: the blocks of their pins, and with that cuts and corridors.
 
 Blocks of a net are hashed into the places of its pins, so there is always a place.  They are
-counted anew for nets with pins that have moved, after each matching.  Large nets spread no
+counted again for nets with pins that have moved, after each matching.  Large nets extend no
 corridor, as all vertices would be near each other.
 
 What a net costs if its pins are in both blocks of a pair depends on the blocks of its other pins:
@@ -204,7 +204,7 @@ def is_beside_by_nets(v, a, b, graph: FlowNets, corridors: Corridors, net_cost: 
 
 @kl.device
 def claim_pins(v, begin, pair: Pair, counts, graph: FlowNets, flows: Flows, net_cost: StaticValue):
-    """Claim the pins of v's nets in its block, by nets that no vertex has spread the corridor over,
+    """Claim the pins of v's nets in its block, by nets that no vertex has extended the corridor over,
     for the layer that begins there.
     """
     block = flows.corridors.part[v]
