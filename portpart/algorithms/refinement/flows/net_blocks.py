@@ -204,8 +204,9 @@ def is_beside_by_nets(v, a, b, graph: FlowNets, corridors: Corridors, net_cost: 
 
 @kl.device
 def claim_pins(v, begin, pair: Pair, counts, graph: FlowNets, flows: Flows, net_cost: StaticValue):
-    """Claim the pins of v's nets in its block, by nets that no vertex has extended the corridor over,
-    for the layer that begins there.
+    """Claim pins of v's nets in its block for the layer that begins there.
+
+    Only of nets over which no vertex has extended the corridor yet.
     """
     block = flows.corridors.part[v]
     across = kl.int64(pair.sink if block == pair.source else pair.source)

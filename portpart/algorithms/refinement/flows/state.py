@@ -263,8 +263,8 @@ class NetBlocks(WorkRecord):
     inside : array of int32, shape (num_pins,)
         How many of these are in a corridor, while its network is built.
     mark : array of int32, shape (num_pins,)
-        The number of the net in that network, or a negative number: whether a matching has extended a
-        corridor over these pins.
+        The number of the net in that network, or a negative number: whether a matching has extended
+        a corridor over these pins.
     is_changed, changed : array of int32, shape (m,)
         A list of the nets with pins that have moved, and whether a net is there.
     """
