@@ -71,7 +71,7 @@ class HypergraphConfig:
         "id", 'Order in which the afterburner assumes that the pins of a net move: by "id", or '
         'largest "gain" first.', choices=ORDERS)
     flows: FlowOptions = option(
-        FlowOptions(levels=100, alpha=16.0, max_entries=6000),
+        FlowOptions(levels=0, alpha=16.0, max_entries=6000),
         "Refinement by flows after the passes over a level.")
     search: SearchOptions = option(SearchOptions(), "A search by several cycles through the "
         "levels.")
@@ -89,18 +89,18 @@ STRONG = changed(HypergraphConfig(), {
     "refinement.coarse.weak_limit": 8,
     "refinement.temperatures": (0.9, 0.6, 0.3), "refinement.temperatures_for_many": None,
     "refinement.finest_temperatures": (0.9, 0.6, 0.3),
-    "flows.max_entries": 2**20, "search.cycles": 1})
+    "flows.levels": 100, "search.cycles": 1})
 
 PRESETS = {
     "fast": changed(HypergraphConfig(), {
         "initial.growing.hierarchies": 4, "initial.growing.candidates": 4,
         "initial.growing.net_levels_for_many": None, "initial.growing.hierarchies_for_many": None,
         "refinement.temperatures": (0.6,), "refinement.temperatures_for_many": None,
-        "refinement.finest_temperatures": (0.6,), "flows.levels": 0,
+        "refinement.finest_temperatures": (0.6,),
     }),
     "default": HypergraphConfig(),
     "strong": STRONG,
-    "best": changed(STRONG, {"search.runs": 3, "search.cycles": 2}),
+    "best": changed(STRONG, {"flows.max_entries": 2**20, "search.runs": 3, "search.cycles": 2}),
 }
 
 

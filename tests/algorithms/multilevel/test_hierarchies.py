@@ -63,15 +63,19 @@ def test_copies_of_a_hypergraph_have_its_nets(space: ExecutionSpace) -> None:
 def test_what_was_counted_of_one_is_not_counted_again_of_copies(space: ExecutionSpace) -> None:
     graph = random_graph(30, 90, 5, weighted=True, vertex_weighted=True).to(space)
     totals = (graph.total_vertex_weight, graph.total_arc_weight, graph.max_degree)
+    squares = graph.squared_degrees
     three = copies_of(graph, 3)
     nets = circuit(25, 6, weighted=True).to(space)
     large, degree, size = nets.num_nets_above(3), nets.max_degree, nets.max_net_size
     weights = nets.total_vertex_weight, nets.total_net_weight
     two = copies_of(nets, 2)
-    assert set(three._totals) == {"vertex", "arc", "degree"}
-    assert set(two._totals) == {"vertex", "net", "nets above 3", "degree", "size"}
+    assert set(three._totals) == {"vertex", "arc", "degree", "degree squares"}
+    assert set(two._totals) == {"vertex", "net", "nets above 3", "degree", "degree squares", "size",
+                                "size squares"}
     assert (three.total_vertex_weight, three.total_arc_weight, three.max_degree) == (
         3 * totals[0], 3 * totals[1], totals[2])
+    assert three.squared_degrees == 3 * squares == sum(
+        int(each) ** 2 for each in np.diff(oracles.host(three.offsets)))
     assert (two.num_nets_above(3), two.max_degree, two.max_net_size) == (2 * large, degree, size)
     assert (two.total_vertex_weight, two.total_net_weight) == (2 * weights[0], 2 * weights[1])
     assert large == sum(len(net) > 3 for net in net_oracles.rows(circuit(25, 6, weighted=True)))

@@ -315,14 +315,14 @@ def test_presets_use_flows_on_all_levels(monkeypatch: pytest.MonkeyPatch) -> Non
     sizes, graph = watched(monkeypatch), generators.netlist(6000)
     portpart.partition(graph, 4, preset="fast")
     assert sizes == []
-    for preset in ("default", "strong"):
+    for preset in ("strong",):
         result = portpart.partition(graph, 4, preset=preset)
         levels = [level["vertices"] for level in result.stats["levels"]]
         assert sizes[: len(levels)] == levels[::-1]
         sizes.clear()
 
 
-def test_networks_of_default_fit_into_memory_of_a_team(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_networks_of_strong_fit_into_memory_of_a_team(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a phase is several times faster on a GPU."""
     most, refine = [], FlowRefiner.refine
 
@@ -336,7 +336,7 @@ def test_networks_of_default_fit_into_memory_of_a_team(monkeypatch: pytest.Monke
     for name in ("ibm05", "bayer10_rownet", "NDC-substances"):
         graph = portpart.io.read_hypergraph(hypergraph_path(name))
         for k in (2, 8):
-            portpart.partition(graph, k)
+            portpart.partition(graph, k, preset="strong")
     assert 2000 < max(most) <= state.NodeMemory.of(np.dtype(np.int32)).room
 
 
