@@ -263,7 +263,7 @@ struct Grid {
     }
 };
 // This block's number for launch `number` of `count` that stand side by side.  Each begins at
-// another block: those over short lists run at the same time, not one after the other.
+// another block: those over short lists run at the same time, not in sequence.
 __device__ __forceinline__ uint32 block_for(uint32 number, uint32 count)
 {
     if (number == 0) return blockIdx.x;
