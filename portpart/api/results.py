@@ -72,9 +72,10 @@ class PartitionResult:
         - ``launches``, ``synchronizations``: number of kernels and programs started, and of times
           that the host waited for the device;
         - ``levels``: a dict per level, finest first, with ``vertices``, ``arcs`` (``nets`` and
-          ``pins`` of a hypergraph), ``iterations`` and ``cut`` of its refinement, and for each
-          phase (``coarsening``, ``refinement`` ...) a dict of ``launches``, ``synchronizations``
-          and ``seconds``;
+          ``pins`` of a hypergraph), ``iterations`` and ``cut`` of its refinement, ``flow_gain``
+          if it was refined by flows (by how much they reduced the objective), and for each phase
+          (``coarsening``, ``refinement`` ...) a dict of ``launches``, ``synchronizations`` and
+          ``seconds``;
         - ``cuts``: cut of the best partition after each cycle through the levels (the phase
           ``search`` contains all cycles but the first);
         - ``repaired``: number of vertices that the host moved after refinement to meet the limits;

@@ -115,10 +115,10 @@ class RankFlows(LevelFlows):
     Ranks in the same memory gather and refine them once.
     """
 
-    def improve(self, depth: int, graph: Any, refiner: LevelRefiner, fixed: Array | None) -> bool:
-        """Whether the best partition is better now, from which `refiner` begins again."""
-        if isinstance(graph, Graph) or not self.takes(depth, graph):
-            return super().improve(depth, graph, refiner, fixed)
+    def improve(self, graph: Any, refiner: LevelRefiner, fixed: Array | None) -> int:
+        """By how much the best partition is better now, from which `refiner` begins again."""
+        if isinstance(graph, Graph):
+            return super().improve(graph, refiner, fixed)
         comm, own = graph.comm, graph.local.num_vertices
         slack = refiner.slack_on(graph)
         whole, part = graph.gather(), graph.gather_values(refiner.best[:own])
@@ -128,7 +128,7 @@ class RankFlows(LevelFlows):
         if gain > 0:
             ids: Array = graph.local.global_ids
             planned(comm, lambda: refiner.start(graph, gather(graph.space, part, ids)))
-        return gain > 0
+        return gain
 
 
 def own_values(graph: DistributedGraph, values: Array) -> Array:

@@ -79,19 +79,17 @@ class LevelFlows:
         """Whether a level is refined by flows."""
         return is_small(graph) and depth < self.flows.options.levels
 
-    def improve(self, depth: int, graph: Graph, refiner: LevelRefiner,
-                fixed: Array | None) -> bool:
-        """Whether the best partition of a level is better now, from which `refiner` begins again.
+    def improve(self, graph: Graph, refiner: LevelRefiner, fixed: Array | None) -> int:
+        """By how much the best partition of a level is better now; if at all, `refiner` begins
+        again with it.
 
         Waits for the device.
         """
-        if not self.takes(depth, graph):
-            return False
         part = graph.space.copy(refiner.best[: graph.num_vertices])
         gain = self.flows.refine(graph, part, fixed, refiner.slack_on(graph))
         if gain > 0:
             refiner.start(graph, part)
-        return gain > 0
+        return gain
 
 
 def level_flows(problem: Problem, options: FlowOptions,

@@ -140,6 +140,17 @@ class Trace:
         self._outcomes.append((self.levels[depth], outcome))
         self._send_error("refinement", depth)
 
+    def refined_by_flows(self, depth: int, gain: int) -> None:
+        """A level has been refined by flows, which have reduced the objective by `gain`."""
+        if self.cuts:
+            self._send_error("search", min(depth, len(self.levels) - 1))
+            return
+        self._depth = depth
+        self._charge()
+        level = self.levels[depth]
+        level["flow_gain"] = level.get("flow_gain", 0) + gain
+        self._send_error("refinement", depth)
+
     def walked(self, cut: int) -> None:
         """A walk through the levels has ended; the best cut so far is known."""
         self._settle()

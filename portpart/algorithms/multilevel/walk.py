@@ -329,8 +329,11 @@ def refine_upwards(problem: Problem, recipe: Recipe, refiner: LevelRefiner, leve
                 refiner.restart(graph)
             outcome = refiner.refine(graph, temperature, anchors)
             problem.trace.refined_level(depth, graph, outcome)
-        if flows is not None and not problem.constraints.out_of_time():
-            if flows.improve(depth, graph, refiner, anchors):
+        if (flows is not None and flows.takes(depth, graph)
+                and not problem.constraints.out_of_time()):
+            gain = flows.improve(graph, refiner, anchors)
+            problem.trace.refined_by_flows(depth, gain)
+            if gain > 0:
                 outcome = refiner.refine(graph, 0.0, anchors)
                 problem.trace.refined_level(depth, graph, outcome)
     return outcome

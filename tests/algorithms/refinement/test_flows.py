@@ -357,6 +357,23 @@ def test_presets_use_flows_on_all_levels(monkeypatch: pytest.MonkeyPatch) -> Non
     assert sizes[: len(levels)] == levels[::-1]
 
 
+def test_gains_of_flows_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    gains, refine = [], FlowRefiner.refine
+
+    def noted(self: FlowRefiner, *arguments: Any) -> int:
+        gains.append(refine(self, *arguments))
+        return gains[-1]
+
+    monkeypatch.setattr(FlowRefiner, "refine", noted)
+    phases = []
+    graph, config = generators.delaunay(6000), changed(PRESETS["default"], {"flows.levels": 2})
+    result = portpart.partition(graph, 8, preset=config, progress=lambda *each: phases.append(each))
+    found = [level.get("flow_gain") for level in result.stats["levels"]]
+    assert found == [*gains[::-1], *[None] * (len(found) - 2)]
+    assert sum(gains) > 0
+    assert [each[:2] for each in phases].count(("refinement", 0)) >= 2
+
+
 def test_levels_are_counted_from_the_finest_on(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes, graph = watched(monkeypatch), generators.delaunay(6000)
     portpart.partition(graph, 4, preset=changed(PRESETS["default"], {"flows.levels": 1}))
