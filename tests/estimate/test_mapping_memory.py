@@ -29,6 +29,10 @@ CASES = [("hm", "default", "three levels"), ("hm", "best", "small"),
          ("identity", "jet", "small")]  # fmt: skip
 
 
+CLOSE_FOR_BEST = 1.6
+"""Sections of `best` start from sixteen hierarchies each; their sizes are estimated less closely."""
+
+
 @pytest.mark.parametrize("case", CASES, ids="-".join)
 @pytest.mark.parametrize("name", GRAPHS)
 def test_estimates_are_upper_bounds_and_close_by_the_graph(name: str, case: Any) -> None:
@@ -37,7 +41,7 @@ def test_estimates_are_upper_bounds_and_close_by_the_graph(name: str, case: Any)
     scale = {"best": 10, "strong": 12}.get(preset, 12 if machine == "many" else 14)
     graph = portpart.generators.rmat(scale, 8) if name == "rmat" else GRAPHS[name]()
     used = bytes_of_mapping(graph, MACHINES[machine], preset, algorithm)
-    for like, most in ((graph, CLOSE), (None, FAR)):
+    for like, most in ((graph, CLOSE_FOR_BEST if preset == "best" else CLOSE), (None, FAR)):
         estimate = portpart.memory_estimate(
             graph.num_vertices, graph.num_arcs, MACHINES[machine], algorithm=algorithm,
             preset=preset, vertex_weights=graph.vertex_weights is not None,
