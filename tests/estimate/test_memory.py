@@ -148,7 +148,7 @@ def test_estimate_for_meshes_is_closer(name: str) -> None:
     for k in (2, 64):
         used = bytes_of_arrays(GRAPHS[name](), k, "default", "portpart")
         estimated = peak_of(GRAPHS[name](), "portpart", "default", k, arc_shrink=shrink)
-        assert used <= estimated <= 1.4 * used
+        assert used <= estimated <= (1.4 if k > 8 else 1.5) * used
 
 
 def with_little_scratch(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
