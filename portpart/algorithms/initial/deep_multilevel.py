@@ -76,7 +76,7 @@ def grown_partitions(graphs: Graphs, clusters: list[Array], goals: np.ndarray,
     """
     space = graphs[0].space
     rows, level_begin = splits_of(len(goals)) if splits is None else splits
-    limits = np.minimum(limits, graphs[0].total_vertex_weight)
+    limits = np.minimum(limits, min(graphs[0].total_vertex_weight, int(limits.max())))
     runs = _runs(graphs, len(goals), len(level_begin) - 1, seed, options, num_labels)
     runs[0].kept = min(kept or options.candidates, options.candidates)
     for run in runs:

@@ -139,7 +139,9 @@ def cases() -> dict[Case, int]:
     found = {Case(graph, algorithm): (i + j) % 3 + 1 for i, graph in enumerate(GRAPHS)
              for j, algorithm in enumerate(("portpart", "jet", "gkway", "gpmetis", "igkway"))}
     sections, integrated = tuple(SECTIONS.items()), tuple(SMALL.items())
-    flows, idle = (("flows.levels", 9),), ("refinement.finest.iteration_limit", 0)
+    flows = (("flows.levels", 9),)
+    idle = (("refinement.finest.iteration_limit", 0), ("refinement.coarse.iteration_limit", 0),
+            ("initial.growing.finest_passes", 0))
     inheriting = ("initial.growing", INHERITING), ("clustering", IMPROVED)
     found.update({
         Case("mesh", "portpart", "fixed"): 2, Case("weighted", "portpart", "initial"): 3,
@@ -160,8 +162,9 @@ def cases() -> dict[Case, int]:
         Case("mesh", "gpmetis", "initial", (("handoff_vertices", 16),)): 2,
         Case("mesh", "portpart", "inheriting", inheriting): 3,
         Case("skewed", "portpart", "", flows): 2,
-        Case("mesh", "blocks of ranks", "", (*flows, idle)): 2,
+        Case("mesh", "blocks of ranks", "", (*flows, *idle)): 2,
         Case("grid", "flows"): 3, Case("grid", "flows", "little memory"): 2,
+        Case("circuit", "flows of nets"): 2,
         Case("circuit", "nets"): 2, Case("circuit", "starts of nets"): 3,
         Case("large net", "values"): 2,
         Case("network", "jet on nets", "until balanced"): 2,
@@ -187,6 +190,7 @@ def outcome(case: Case, lanes: int) -> tuple[np.ndarray, dict[Kernel, int]]:
     """The blocks, and by kernel how many lanes it had; with 0 lanes on one thread of the CPU."""
     others = {"rows": _contracted, "ranks": _coarsened_by_ranks, "nets": _coarsened,
               "blocks of ranks": _divided_by_ranks, "flows": _with_flows,
+              "flows of nets": _with_flows_of_nets,
               "jet on nets": _refined, "starts of nets": _grown, "values": _valued,
               "sequences": _refined, "groups of nets": _grouped, "empty blocks": _filled,
               **dict.fromkeys(EDITS, _edited)}
@@ -315,6 +319,16 @@ def _with_flows(space: ExecutionSpace, case: Case) -> np.ndarray:
     part = space.asarray(np.where(abs(2 * columns - 9) < 4, rough, columns > 4), np.int32)
     FlowRefiner(space, graph, balance_of(graph, 2), FlowOptions(round_limit=3), 1).refine(
         graph, part, None, 9)
+    return oracles.host(part)
+
+
+def _with_flows_of_nets(space: ExecutionSpace, case: Case) -> np.ndarray:
+    """Two blocks of a hypergraph, drawn vertex by vertex, after rounds of flow refinement."""
+    hypergraph = HYPERGRAPHS[case.graph]().to(space)
+    drawn = np.random.default_rng(4).integers(0, 2, hypergraph.num_vertices)
+    part = space.asarray(drawn, np.int32)
+    FlowRefiner(space, hypergraph, balance_of(hypergraph, 2), FlowOptions(round_limit=3), 1,
+                net_cost.NET_COSTS["km1"]).refine(hypergraph, part, None, 9)
     return oracles.host(part)
 
 

@@ -200,6 +200,10 @@ class ndarray:  # noqa: N801  (the name that CuPy has for it)
     def get(self) -> np.ndarray:
         return self.inner.copy()
 
+    def sort(self) -> None:
+        require_current(self.device.id)
+        self.inner.sort()
+
     __hash__ = object.__hash__
 
 
