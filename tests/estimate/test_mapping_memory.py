@@ -30,7 +30,7 @@ CASES = [("hm", "default", "three levels"), ("hm", "best", "small"),
 
 
 CLOSE_FOR_BEST = 1.6
-"""Sections of `best` start from sixteen hierarchies each; their sizes are estimated less closely."""
+"""Sections of `best` start from sixteen hierarchies each: sizes are estimated less closely."""
 
 
 @pytest.mark.parametrize("case", CASES, ids="-".join)
