@@ -357,21 +357,13 @@ def test_presets_use_flows_on_all_levels(monkeypatch: pytest.MonkeyPatch) -> Non
     assert sizes[: len(levels)] == levels[::-1]
 
 
-def test_gains_of_flows_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    gains, refine = [], FlowRefiner.refine
-
-    def noted(self: FlowRefiner, *arguments: Any) -> int:
-        gains.append(refine(self, *arguments))
-        return gains[-1]
-
-    monkeypatch.setattr(FlowRefiner, "refine", noted)
-    phases = []
-    graph, config = generators.delaunay(6000), changed(PRESETS["default"], {"flows.levels": 2})
-    result = portpart.partition(graph, 8, preset=config, progress=lambda *each: phases.append(each))
-    found = [level.get("flow_gain") for level in result.stats["levels"]]
-    assert found == [*gains[::-1], *[None] * (len(found) - 2)]
-    assert sum(gains) > 0
-    assert [each[:2] for each in phases].count(("refinement", 0)) >= 2
+def test_gains_of_flows_are_reported() -> None:
+    config = changed(PRESETS["default"], {"flows.levels": 2})
+    levels = portpart.partition(generators.delaunay(6000), 8, preset=config).stats["levels"]
+    gains = [level.get("flow_gain") for level in levels]
+    assert gains[0] + gains[1] > 0
+    assert min(gains[:2]) >= 0
+    assert set(gains[2:]) == {None}
 
 
 def test_levels_are_counted_from_the_finest_on(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -138,8 +138,7 @@ def cases() -> dict[Case, int]:
     """Each with a number of lanes: every algorithm has one, two and three."""
     found = {Case(graph, algorithm): (i + j) % 3 + 1 for i, graph in enumerate(GRAPHS)
              for j, algorithm in enumerate(("portpart", "jet", "gkway", "gpmetis", "igkway"))}
-    sections, integrated = tuple(SECTIONS.items()), tuple(SMALL.items())
-    flows = (("flows.levels", 9),)
+    sections, integrated, flows = (*SECTIONS.items(),), (*SMALL.items(),), (("flows.levels", 9),)
     idle = (("refinement.finest.iteration_limit", 0), ("refinement.coarse.iteration_limit", 0),
             ("initial.growing.finest_passes", 0))
     inheriting = ("initial.growing", INHERITING), ("clustering", IMPROVED)
@@ -190,10 +189,9 @@ def outcome(case: Case, lanes: int) -> tuple[np.ndarray, dict[Kernel, int]]:
     """The blocks, and by kernel how many lanes it had; with 0 lanes on one thread of the CPU."""
     others = {"rows": _contracted, "ranks": _coarsened_by_ranks, "nets": _coarsened,
               "blocks of ranks": _divided_by_ranks, "flows": _with_flows,
-              "flows of nets": _with_flows_of_nets,
+              "flows of nets": _with_flows_of_nets, "groups of nets": _grouped,
               "jet on nets": _refined, "starts of nets": _grown, "values": _valued,
-              "sequences": _refined, "groups of nets": _grouped, "empty blocks": _filled,
-              **dict.fromkeys(EDITS, _edited)}
+              "sequences": _refined, "empty blocks": _filled, **dict.fromkeys(EDITS, _edited)}
     run = others.get(case.algorithm, _mapped if case.machine else _partitioned)
     if lanes == 0:
         return run(reference(), case), {}
