@@ -171,7 +171,9 @@ def test_any_mixture_of_wishes_on_small_graphs(case: Case, seed: int, algorithm:
     if case.fixed is not None:
         assert (result.part == case.fixed)[case.fixed >= 0].all()
     elif case.initial is not None:
-        assert rank(case, machine, result.part) <= rank(case, machine, case.initial)
+        assert case.excess(result.part) <= case.excess(case.initial)
+        if case.can_be_kept():  # otherwise empty blocks are filled, whatever that costs
+            assert rank(case, machine, result.part) <= rank(case, machine, case.initial)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
