@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -30,9 +30,6 @@ from portpart.primitives.mail import (
     put,
     put_fields,
 )
-
-if TYPE_CHECKING:
-    pass
 
 Result = TypeVar("Result")
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from math import ceil
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from weakref import WeakSet
 
 import numpy as np
@@ -29,9 +29,6 @@ from portpart.graphs import Graph
 from portpart.sessions.levels import SessionOptions, all_levels, made, request_for, within_bounds
 from portpart.sessions.sums import Sums
 from portpart.sessions.update import EscalationState
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, eq=False)

@@ -63,11 +63,14 @@ class Case:
         return max(0, self.least - min(oracles.block_weights(self.graph, part, self.k)))
 
     def empty(self, part: Any) -> int:
-        """Blocks that weigh nothing but could, if there are vertices for all blocks."""
+        """Blocks that weigh nothing but could, if there are vertices for all blocks.
+
+        All could where no partition keeps the limits.
+        """
         filled = self.filled(part)
         if filled == self.k or self.positive < self.k:
             return 0
-        return max(0, possible(self).max_filled - filled)
+        return max(0, (possible(self).max_filled if self.can_be_kept() else self.k) - filled)
 
     def filled(self, part: Any) -> int:
         """Number of blocks that weigh something."""

@@ -15,7 +15,7 @@ the next round.  Nothing depends on the order of threads.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -26,9 +26,6 @@ from portpart.backends.language import DeviceFunction, StaticValue
 from portpart.backends.programs import Array, Program, WorkRecord, work
 from portpart.graphs import Csr
 from portpart.primitives import mixed, tiles_of
-
-if TYPE_CHECKING:
-    pass
 
 NO_LAST_ROUND = 2**62
 

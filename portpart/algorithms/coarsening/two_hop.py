@@ -7,8 +7,6 @@ hashed, and vertices of equal keys are paired (`key_matching.py`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from portpart.algorithms.coarsening.key_matching import (
     NO_KEY,
     POSITIVE,
@@ -24,9 +22,6 @@ from portpart.backends.language import StaticValue
 from portpart.backends.programs import Program
 from portpart.graphs import Csr, degree_of
 from portpart.primitives import SCAN_TILE, hash_of, wrapped_sum
-
-if TYPE_CHECKING:
-    pass
 
 MAX_TWIN_DEGREE = 128
 """Lists longer than this are not compared: no twins there."""

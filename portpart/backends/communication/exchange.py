@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -39,9 +39,6 @@ from portpart.backends.programs import (
     transfer_of,
 )
 from portpart.errors import InputError, PortpartError
-
-if TYPE_CHECKING:
-    pass
 
 # What the steps of communication do, for ranks whose arrays are all at hand --------------------
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from portpart.backends.language.parameters import KernelParameter
 from portpart.backends.language.records import Kind, Record, Words
@@ -22,9 +22,6 @@ from portpart.backends.language.statics import Static
 from portpart.backends.language.words import Word
 from portpart.base import cache_folder
 from portpart.errors import KernelTypeError
-
-if TYPE_CHECKING:
-    pass
 
 NONE: frozenset[str] = frozenset()
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from portpart.errors import InputError, listed, shown
 from portpart.formats.text.files import Source
 from portpart.graphs import ABS, ENDS, IGNORE, KEEP, ROUND, WEIGHTS, checked_mode, directions_of
-
-if TYPE_CHECKING:
-    pass
 
 # What becomes of directions and of weights while a file is read --------------------------------
 

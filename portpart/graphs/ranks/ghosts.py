@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -25,9 +25,6 @@ from portpart.primitives import (
     lower_bound,
     sort_keys,
 )
-
-if TYPE_CHECKING:
-    pass
 
 # For each ghost the own vertices that it has arcs to: none has to be asked for them ------------
 

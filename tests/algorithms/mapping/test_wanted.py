@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 import portpart
 from portpart import io
@@ -154,7 +154,15 @@ def rank(case: Case, machine: plain.Machine, part: Any) -> tuple[int, ...]:
     return case.excess(part), case.empty(part), plain.cost(case.graph, part, machine)
 
 
+FILLED_AT_A_COST = Case(
+    graph=portpart.as_graph((np.array([0, 0, 0, 1, 2]), np.array([3, 2])),
+                            vertex_weights=np.array([0, 3, 1, 1])),
+    k=3, imbalance="0", target=None, fixed=None, initial=np.array([0, 0, 1, 1], np.int32), least=0)
+"""One vertex is heavier than the limit, and one block of the start is empty."""
+
+
 @given(case=cases(), seed=st.integers(0, 9), algorithm=st.sampled_from(ALGORITHMS))
+@example(case=FILLED_AT_A_COST, seed=0, algorithm="hm")
 @settings(max_examples=150)
 def test_any_mixture_of_wishes_on_small_graphs(case: Case, seed: int, algorithm: str) -> None:
     case = Case(case.graph, case.k, case.imbalance, case.target, case.fixed, case.initial, 0)
@@ -171,9 +179,7 @@ def test_any_mixture_of_wishes_on_small_graphs(case: Case, seed: int, algorithm:
     if case.fixed is not None:
         assert (result.part == case.fixed)[case.fixed >= 0].all()
     elif case.initial is not None:
-        assert case.excess(result.part) <= case.excess(case.initial)
-        if case.can_be_kept():  # otherwise empty blocks are filled, whatever that costs
-            assert rank(case, machine, result.part) <= rank(case, machine, case.initial)
+        assert rank(case, machine, result.part) <= rank(case, machine, case.initial)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
