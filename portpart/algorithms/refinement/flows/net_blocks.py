@@ -70,18 +70,19 @@ def place_of(block, net, graph: FlowNets):
 
 
 @kl.device
-def pins_at(place, graph: FlowNets):
-    """Pins of the block at a place, 0 if there is none."""
+def count_at(place, counts):
+    """What is counted of the block at a place, 0 if there is none."""
     count = kl.int64(0)
     if place >= 0:
-        count = kl.int64(graph.blocks.count[place])
+        count = kl.int64(counts[place])
     return count
 
 
 @kl.device
 def weight_between(one, other, net, graph: FlowNets, net_cost: StaticValue):
     """What a net costs less if its pins in the blocks at two places are in one of these."""
-    alone = pins_at(one, graph) + pins_at(other, graph) == size_of(net, graph)
+    pins = count_at(one, graph.blocks.count) + count_at(other, graph.blocks.count)
+    alone = pins == size_of(net, graph)
     factor = net_cost(kl.int64(2)) - net_cost(kl.int64(1))
     if not alone:
         factor = net_cost(kl.int64(3)) - net_cost(kl.int64(2))
@@ -124,7 +125,7 @@ def count_pins(net, graph: FlowNets, corridors: Corridors, level: FlowLevel):
     kl.team_sync()
     if end - begin <= MAX_SPREAD and end > begin:
         block = corridors.part[graph.nets.pins[begin]]
-        if pins_at(place_of(block, net, graph), graph) < end - begin:
+        if count_at(place_of(block, net, graph), graph.blocks.count) < end - begin:
             for place in range(begin + kl.lane(), end, kl.team_size()):
                 list_vertex(kl.int64(graph.nets.pins[place]), corridors, level)
     return net

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from portpart.algorithms.refinement.flows.net_blocks import (
     EMPTY,
-    pins_at,
+    count_at,
     place_of,
     weight_between,
 )
@@ -90,15 +90,6 @@ def count_inside(u, change, graph: FlowNets, flows: Flows):
 
 
 @kl.device
-def inside_at(place, graph: FlowNets):
-    """How many pins of the block at a place are in the corridor."""
-    count = kl.int64(0)
-    if place >= 0:
-        count = kl.int64(graph.blocks.inside[place])
-    return count
-
-
-@kl.device
 def list_nets(u, pair: Pair, counts, graph: FlowNets, flows: Flows, net_cost: StaticValue):
     """Fill the row of u with places of nets, which get nodes; find what is between u and terminals.
 
@@ -115,11 +106,11 @@ def list_nets(u, pair: Pair, counts, graph: FlowNets, flows: Flows, net_cost: St
         one = place_of(pair.source, net, graph)
         other = place_of(pair.sink, net, graph)
         weight = weight_between(one, other, net, graph, net_cost)
-        of_source = pins_at(one, graph) - inside_at(one, graph) > 0
-        of_sink = pins_at(other, graph) - inside_at(other, graph) > 0
+        of_source = count_at(one, graph.blocks.count) > count_at(one, graph.blocks.inside)
+        of_sink = count_at(other, graph.blocks.count) > count_at(other, graph.blocks.inside)
         if weight > 0 and not (of_source and of_sink):
             near |= (NEAR_SOURCE if of_source else 0) | (NEAR_SINK if of_sink else 0)
-            inside = inside_at(one, graph) + inside_at(other, graph)
+            inside = count_at(one, graph.blocks.inside) + count_at(other, graph.blocks.inside)
             is_first = True
             if inside == 1:
                 from_source += weight if of_source else 0
