@@ -16,6 +16,7 @@ from .algorithms.recipes import (
     PortpartConfig as PortpartConfig,
 )
 from .api import (
+    EdgePartitionResult as EdgePartitionResult,
     MappingResult as MappingResult,
     PartitionResult as PartitionResult,
     RankPartitionResult as RankPartitionResult,
@@ -23,6 +24,7 @@ from .api import (
     map_processes as map_processes,
     memory_estimate as memory_estimate,
     partition as partition,
+    partition_edges as partition_edges,
     repartition as repartition,
 )
 from .backends import space as space

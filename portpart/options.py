@@ -82,13 +82,13 @@ def whole_number(name: str, value: Any) -> int:
     return int(number)
 
 
-def number_of_blocks(k: int, num_vertices: int | None = None) -> int:
+def number_of_blocks(k: int, num_vertices: int | None = None, items: str = "vertices") -> int:
     """A number of blocks, from 1 to `MAX_BLOCKS`; of a graph's, not thousands of times as many."""
     blocks = whole_number("k", k)
     if not 1 <= blocks <= MAX_BLOCKS:
         raise InputError(f"k is {shown(k)}; it must be at least 1 and at most {MAX_BLOCKS}")
     if num_vertices is not None and blocks > max(num_vertices, MANY_BLOCKS):
-        raise InputError(f"k is {blocks} for a graph of {num_vertices} vertices; at most "
+        raise InputError(f"k is {blocks} for a graph of {num_vertices} {items}; at most "
                          f"{max(num_vertices, MANY_BLOCKS)} blocks")
     return blocks
 

@@ -14,6 +14,10 @@ from .call_options import (
     checked as checked,
 )
 from .compile_ahead import compile_for_cpu as compile_for_cpu, compile_for_gpu as compile_for_gpu
+from .edge_call import (
+    EdgePartitionResult as EdgePartitionResult,
+    partition_edges as partition_edges,
+)
 from .mapping_call import map_processes as map_processes
 from .memory import memory_estimate as memory_estimate
 from .migration import (

@@ -14,7 +14,7 @@ from portpart.algorithms.objectives import Balance
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.errors import InputError
-from portpart.graphs import EitherGraph, as_array, host_array, integral
+from portpart.graphs import PLURALS, EitherGraph, as_array, host_array, integral
 from portpart.metrics import block_weight_limits, target_weights
 from portpart.options import exact_fraction
 from portpart.primitives import histogram
@@ -182,22 +182,22 @@ def _check_min_weight(graph: EitherGraph, min_weight: int, limits: np.ndarray,
 
 
 def block_array(space: ExecutionSpace, values: ArrayLike | None, n: int, k: int, name: str,
-                lowest: int, first: int = 0) -> Array | None:
+                lowest: int, first: int = 0, item: str = "vertex") -> Array | None:
     """A block per vertex as int32 array of the space; entries from `lowest` to k - 1.
 
-    The number of the first vertex is in messages.
+    The number of the first vertex is in messages, and the word for what has a block.
     """
     if values is None:
         return None
     array = as_array(space, host_array(values) if space.kind == "cpu" else values, name)
     if array.ndim != 1 or len(array) != n:
-        raise InputError(f"{name} has shape {tuple(array.shape)} for {n} vertices; one block for "
-                         "each vertex is needed")
+        raise InputError(f"{name} has shape {tuple(array.shape)} for {n} {PLURALS[item]}; one "
+                         f"block for each {item} is needed")
     array = integral(space, array, name)
     if n and (int(array.min()) < lowest or int(array.max()) >= k):
         vertex = int(((array < lowest) | (array >= k)).argmax())
         block = int(space.to_host(array[vertex : vertex + 1])[0])
-        error = InputError(f"{name}[{vertex}] is {block}: vertex {first + vertex} is in no block "
+        error = InputError(f"{name}[{vertex}] is {block}: {item} {first + vertex} is in no block "
                            f"of 0 ... {k - 1}"
                            + (f" and not free ({FREE})" if lowest < 0 else ""))
         error.vertex = vertex

@@ -15,7 +15,7 @@ from portpart.api.bounds import Bounds
 from portpart.api.call_options import CallOptions
 from portpart.backends.programs import ExecutionSpace
 from portpart.errors import InputError, shown
-from portpart.graphs import EitherGraph, Graph, Hypergraph, space_of
+from portpart.graphs import PLURALS, EitherGraph, Graph, Hypergraph, space_of
 from portpart.inputs import as_graph, as_hypergraph
 from portpart.metrics.balance import exact_imbalance
 from portpart.options import exact_fraction
@@ -113,23 +113,23 @@ def to_callers_memory(part: Array, graph: GraphLike, space: ExecutionSpace) -> A
 
 
 def infeasibility_message(graph: EitherGraph, weights: np.ndarray, bounds: Bounds,
-                          target: Numbers | None = None) -> str:
+                          target: Numbers | None = None, item: str = "vertex") -> str:
     """Which bound block weights break, and why."""
     def heaviest() -> tuple[int, int]:
         weights = graph.vertex_weights
         assert weights is not None
         return argmax_of(graph.space, weights), max_of(graph.space, weights)
 
-    return broken_bound(heaviest, weights, bounds, target)
+    return broken_bound(heaviest, weights, bounds, target, item)
 
 
 def broken_bound(heaviest: Callable[[], tuple[int, int]], weights: np.ndarray, bounds: Bounds,
-                 target: Numbers | None = None) -> str:
+                 target: Numbers | None = None, item: str = "vertex") -> str:
     """The same where a function returns the heaviest vertex and its weight."""
     limits, fixed = bounds.limits, bounds.fixed_weight
     block = int((fixed - limits).argmax())
     if fixed[block] > limits[block]:
-        return (f"the vertices fixed to block {block} weigh {fixed[block]}, more than the "
+        return (f"the {PLURALS[item]} fixed to block {block} weigh {fixed[block]}, more than the "
                 f"{limits[block]} it may weigh")
     if (weights <= limits).all():
         return (f"no partition with at least {max(1, bounds.min_weight)} in each block was found; "
@@ -137,7 +137,7 @@ def broken_bound(heaviest: Callable[[], tuple[int, int]], weights: np.ndarray, b
     limit = int(limits.max())
     vertex, weight = heaviest()
     if weight > limit:
-        return (f"vertex {vertex} weighs {weight}, more than the {limit} a block may weigh; "
+        return (f"{item} {vertex} weighs {weight}, more than the {limit} a block may weigh; "
                 "its block exceeds the limit")
     block = int((weights - limits).argmax())
     excess = exact_imbalance(weights, target)

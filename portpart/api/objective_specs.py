@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from portpart.graphs import (
     Graph,
     Hypergraph,
     as_array,
+    edge_hypergraph,
     graph_of_pairs,
     in_order,
     integral,
@@ -57,12 +58,20 @@ class ObjectiveSpec:
         From the blocks of the vertices, the values that a result has, by name.
     facts : dict
         What else there is to say, for the statistics of a result.
+    edges : Hypergraph, optional
+        The edges of the graph, if these are divided, as its vertices.
     """
 
     graph: EitherGraph
     objective: Objective
     measure: Callable[[Array], dict[str, int]]
     facts: dict[str, Any]
+    edges: Hypergraph | None = None
+
+    @property
+    def item(self) -> str:
+        """What is divided: the word of messages."""
+        return "vertex" if self.edges is None else "edge"
 
 
 def objective_spec(given: EitherGraph, k: int, objective: str | None, vertex_sizes: Numbers | None,
@@ -87,6 +96,14 @@ def objective_spec(given: EitherGraph, k: int, objective: str | None, vertex_siz
         return _of_volume(given, k, vertex_sizes)
     return ObjectiveSpec(given, CUT, lambda part: {"cut": cut_of(given, part)},
                          _facts_of_graph(given))
+
+
+def edge_spec(given: EitherGraph, k: int, as_edges: bool) -> ObjectiveSpec:
+    """The task of dividing the edges of a graph, which the hypergraph of them says."""
+    assert isinstance(given, Graph)
+    edges = edge_hypergraph(given)
+    spec = _of_hypergraph(edges, k, "km1", as_edges, "vertex weights")
+    return replace(spec, facts=_facts_of_graph(given), edges=edges)
 
 
 def _facts_of_graph(given: Graph) -> dict[str, Any]:
@@ -117,8 +134,9 @@ def checked_objective(of_nets: bool, objective: str | None, session: bool = Fals
     return objective
 
 
-def _of_hypergraph(given: Hypergraph, k: int, name: str, as_edges: bool) -> ObjectiveSpec:
-    check_net_costs(given, k, "net weights")
+def _of_hypergraph(given: Hypergraph, k: int, name: str, as_edges: bool,
+                   of_what: str = "net weights") -> ObjectiveSpec:
+    check_net_costs(given, k, of_what)
     facts = {"irregularities": irregularities(given)}
     if as_edges and given.max_net_size <= 2:
         graph = graph_of_pairs(given)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,11 +29,12 @@ from portpart.api.device import (
     to_callers_memory,
     warn_of_percents,
 )
-from portpart.api.objective_specs import ObjectiveSpec, objective_spec
-from portpart.api.vertex_names import blocks_by_vertex, refuse_partial
+from portpart.api.objective_specs import ObjectiveSpec, edge_spec, objective_spec
+from portpart.api.vertex_names import blocks_by_edge, blocks_by_vertex, refuse_partial
 from portpart.backends.programs import Array
+from portpart.errors import InputError
 from portpart.estimate import check_memory_limit, dry_run
-from portpart.graphs import EitherGraph, Graph
+from portpart.graphs import PLURALS, EitherGraph, Graph
 from portpart.inputs import is_hypergraph
 from portpart.metrics.balance import imbalance_of
 from portpart.options import number_of_blocks
@@ -46,8 +47,9 @@ if TYPE_CHECKING:
 # What a caller wants of vertices and of time, checked and brought to the device ----------------
 
 
-def constraints_of(graph: EitherGraph, options: CallOptions) -> Constraints:
-    """The constraints of a call.
+def constraints_of(graph: EitherGraph, options: CallOptions,
+                   spec: ObjectiveSpec | None = None) -> Constraints:
+    """The constraints of a call, whose objective matters if its vertices stand for edges.
 
     Raises
     ------
@@ -55,11 +57,16 @@ def constraints_of(graph: EitherGraph, options: CallOptions) -> Constraints:
         If a vertex has no block, or none of 0 ... k - 1.
     """
     space, n, k = graph.space, graph.num_vertices, options.k
+    item = "vertex" if spec is None else spec.item
+    if spec is not None and spec.edges is not None:
+        options = replace(options, **{
+            name: blocks_by_edge(getattr(options, name), name, spec.edges)
+            for name in ("fixed", "initial")})
     fixed = block_array(space, blocks_by_vertex(options.fixed, "fixed", graph), n, k, "fixed",
-                        FREE)
+                        FREE, item=item)
     refuse_partial(options.initial, "initial", graph)
     initial = block_array(space, blocks_by_vertex(options.initial, "initial", graph), n, k,
-                          "initial", 0)
+                          "initial", 0, item=item)
     return Constraints(fixed, start_with_fixed(space, initial, fixed),
                        deadline_check(space, options.deadline))
 
@@ -115,7 +122,7 @@ class Request:
         kept = self.bounds.kept_by(block_weights)
         if not kept:
             message = infeasibility_message(self.problem.graph, block_weights, self.bounds,
-                                            self.options.target)
+                                            self.options.target, self.spec.item)
             warnings.warn(message, UserWarning, stacklevel=stacklevel)
         return kept
 
@@ -133,26 +140,33 @@ class Request:
             stats={**trace.summary(), **self.spec.facts}, labels=self.problem.graph.names)
 
 
-def checked_request(graph: GraphLike, options: CallOptions, as_edges: bool = True) -> Request:
-    """Check the options of `portpart.partition`; graphs of hypergraphs' nets may stand for them."""
+def checked_request(graph: GraphLike, options: CallOptions, as_edges: bool = True,
+                    of_edges: bool = False) -> Request:
+    """Check the options of `portpart.partition`, or with `of_edges` of `portpart.partition_edges`.
+
+    With `as_edges` the graph of a hypergraph's nets may stand for it.
+    """
     options = options.checked()
     k, algorithm, preset, objective = (options.k, options.algorithm, options.preset,
                                        options.objective)
     warn_of_percents(options.imbalance, 5)
     given_nets = is_hypergraph(graph)
-    of_nets = given_nets or objective == "volume"
+    of_nets = given_nets or of_edges or objective == "volume"
+    if given_nets and of_edges:
+        raise InputError("a hypergraph has no edges to divide: partition_edges takes graphs")
     run, config = lookup(algorithm, preset, options.starts, k, of_nets)
     bring = hypergraph_on_device if given_nets else graph_on_device
     given: EitherGraph = bring(graph, options)
     as_edges = as_edges and algorithm in (None, DEFAULT) and isinstance(preset, str)
-    spec = objective_spec(given, k, objective, options.vertex_sizes, as_edges)
+    spec = (edge_spec(given, k, as_edges) if of_edges else
+            objective_spec(given, k, objective, options.vertex_sizes, as_edges))
     if of_nets and isinstance(spec.graph, Graph):
         run, config = lookup(algorithm, preset, options.starts, k)
     working, space = spec.graph, given.space
-    number_of_blocks(k, working.num_vertices)
+    number_of_blocks(k, working.num_vertices, PLURALS[spec.item])
     space.give_back()  # arrays of another graph, or of another seed, may find no place in it
     check_memory_limit(space, k, working)
-    constraints = constraints_of(working, options)
+    constraints = constraints_of(working, options, spec)
     bounds = bounds_for(working, k, options.imbalance, options.target, constraints.fixed,
                         options.min_block_weight or 0)
     problem: Problem[Any] = Problem(

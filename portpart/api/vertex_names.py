@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from portpart.api.bounds import FREE
 from portpart.errors import InputError, shown
 from portpart.graphs import by_name, did_you_mean, held_blocks, host_array
+
+if TYPE_CHECKING:
+    from portpart.graphs import Hypergraph
 
 
 class Vertices(Protocol):
@@ -47,6 +50,34 @@ def blocks_by_vertex(values: Any, name: str, graph: Vertices) -> Any:
     places = _places(list(values), name, graph)
     blocks[places] = given
     return blocks
+
+
+def blocks_by_edge(values: Any, name: str, edges: Hypergraph) -> Any:
+    """A block per edge of a mapping, -1 where it has none; other blocks as they are.
+
+    Its keys are pairs of vertices in any order, by name where these have names; parallel edges have
+    one block.  An edge must have a block in `initial`.
+    """
+    if not isinstance(values, Mapping):
+        return values
+    number = _numbers(edges.net_names, edges.num_nets)
+    given = {}
+    for pair, block in values.items():
+        ends = sorted(number.get(end, FREE) for end in pair) if isinstance(pair, tuple) else []
+        if len(ends) != 2 or FREE in ends:
+            raise InputError(f"{name} names {shown(pair)}, which is no pair of vertices")
+        given[tuple(ends)] = block
+    pairs = list(map(tuple, edges.space.to_host(edges.vertex_nets).reshape(-1, 2).tolist()))
+    unknown = next(iter(given.keys() - set(pairs)), None)
+    if unknown is not None:
+        raise InputError(f"{name} names the vertices {unknown}, which no edge joins")
+    if name == "initial" and len(given) < len(set(pairs)):
+        missing = next(pair for pair in pairs if pair not in given)
+        raise InputError(f"initial has no block for the edge of the vertices {missing}")
+    blocks = [given.get(pair, FREE) for pair in pairs]
+    if not all(isinstance(block, (int, np.integer)) for block in blocks):
+        raise InputError(f"{name} maps edges to {shown(blocks[0])}; blocks must be integers")
+    return np.array(blocks, np.int64)
 
 
 def refuse_partial(values: Any, name: str, graph: Vertices) -> None:

@@ -33,6 +33,7 @@ from portpart.errors import DeviceUnavailable, InputError, printable
 
 COMMANDS = {
     "partition": "Partition a graph or hypergraph into k blocks of nearly equal weight.",
+    "partition-edges": "Partition the edges of a graph: a vertex cut.",
     "mesh": "Partition a mesh and write it for ParaView, whole or in pieces.",
     "repartition": "Improve an old partition with low migration volume.",
     "replay": "Apply the edits of a netlist to a session, round by round.",
@@ -82,7 +83,8 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"portpart.cli.{cmd_name}").command
+        command: click.Command = import_module(
+            f"portpart.cli.{cmd_name.replace('-', '_')}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -82,6 +82,8 @@ from .graph import Graph as Graph
 from .graph_models import (
     EDGE_WEIGHT as EDGE_WEIGHT,
     MAX_ARCS as MAX_ARCS,
+    copies_of_vertices as copies_of_vertices,
+    edge_hypergraph as edge_hypergraph,
     graph_of_pairs as graph_of_pairs,
     neighbourhood_hypergraph as neighbourhood_hypergraph,
     num_pairs as num_pairs,
@@ -143,6 +145,7 @@ from .rows import (
     global_id as global_id,
 )
 from .structure import (
+    PLURALS as PLURALS,
     SQUARES as SQUARES,
     GraphTotals as GraphTotals,
     NetStructure as NetStructure,

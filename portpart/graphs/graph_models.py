@@ -12,12 +12,13 @@ from portpart.backends.programs import Array
 from portpart.graphs.csr import directed_rows, pack_arc, tails, undirected_rows, unpacked
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph, Nets
-from portpart.graphs.rows import MAX_TOTAL_WEIGHT, Runs
+from portpart.graphs.rows import MAX_TOTAL_WEIGHT, Csr, Runs, copy_first
 from portpart.primitives import (
     SCAN_TILE,
     TEAM,
     offsets_from_counts,
     row_measures,
+    sort_keys,
     sorted_pairs,
     sum_of,
     tiles_of,
@@ -238,6 +239,51 @@ def neighbourhood_hypergraph(graph: Graph, sizes: Array | None = None) -> Hyperg
                       names=graph.names)
 
 
+def edge_hypergraph(graph: Graph) -> Hypergraph:
+    """The hypergraph whose vertices are the edges of a graph, and whose nets are its vertices.
+
+    Edge e is the e-th arc that leads to a vertex of a larger number, in the order of the rows; its
+    two nets are its ends.  It weighs what the edge does, and a net what the vertex does, so the km1
+    of blocks of edges is what all copies of vertices cost but the first of each.  Rows may be in
+    any order; parallel edges are edges of their own.  Time and memory are linear in the arcs.
+    """
+    space, arcs, m = graph.space, graph.num_arcs, graph.num_edges
+    sources = tails(space, graph.offsets, arcs)
+    ahead = space.empty(arcs, np.int8)
+    space.parallel_for(arcs, mark_ahead, sources, graph.targets, ahead)
+    before = offsets_from_counts(space, ahead)
+    heads, ends, pins = (space.empty(count, np.int32) for count in (m, 2 * m, arcs))
+    loads = None if graph.weights is None else space.empty(m, np.int64)
+    if graph.weights is not None:
+        space.parallel_for(arcs, copy_first, graph.weights, before, loads)
+    space.parallel_for(arcs, write_ends, sources, graph.targets, before, heads, ends)
+    # edges in the order of their larger ends: what the rows of these begin with
+    order = sort_keys(space, heads)[1]
+    space.parallel_for(arcs, write_pin, sources, graph.csr, before, order, pins)
+    offsets = space.empty(m + 1, graph.offsets.dtype)
+    space.parallel_for(m + 1, write_even, offsets)
+    return Hypergraph(graph.offsets, pins, graph.vertex_weights, offsets, ends, loads, space,
+                      {"degree": 2 if m else 0}, net_names=graph.names)
+
+
+def copies_of_vertices(edges: Hypergraph, part: Array) -> tuple[Array, Array]:
+    """Rows (offsets, blocks) of the blocks in which each vertex has edges, ascending.
+
+    Parameters
+    ----------
+    edges : Hypergraph
+        As `edge_hypergraph` makes it.
+    part : array of int32, shape (m,)
+        Block of each edge.
+    """
+    space, n = edges.space, edges.num_nets
+    keys = space.empty(edges.num_pins, np.int64)
+    space.parallel_for(len(keys), pack_copy, edges.vertex_nets, part, keys)
+    keys = sorted_pairs(space, keys, n, 2**31)
+    offsets, blocks, _ = unpacked(space, n, Runs(space, keys).first_of(keys), None)
+    return offsets, blocks
+
+
 def graph_of_pairs(hypergraph: Hypergraph) -> Graph:
     """The graph whose edges are the nets of two pins; all others, which have less, cost nothing.
 
@@ -253,6 +299,48 @@ def graph_of_pairs(hypergraph: Hypergraph) -> Graph:
         hypergraph.net_pins[first + 1], weights)
     return Graph(offsets, targets, weights, hypergraph.vertex_weights, hypergraph.space,
                  names=hypergraph.names)
+
+
+@kl.kernel
+def mark_ahead(arc, sources, targets, ahead):
+    """ahead[arc] = whether it leads to a vertex of a larger number."""
+    ahead[arc] = kl.int8(targets[arc] > sources[arc])
+
+
+@kl.kernel
+def write_ends(arc, sources, targets, before, heads, ends):
+    """Write the ends of the edge that an arc to a larger number stands for."""
+    e = before[arc]
+    if before[arc + 1] > e:
+        heads[e] = targets[arc]
+        ends[2 * e] = sources[arc]
+        ends[2 * e + 1] = targets[arc]
+
+
+@kl.kernel
+def write_pin(p, sources, graph: Csr, before, order, pins):
+    """Write pin p: the edges of a vertex that come from smaller ones, then those to larger ones."""
+    v = sources[p]
+    begin = kl.int64(graph.begin[v])
+    end = kl.int64(graph.end[v])
+    place = p - begin
+    from_smaller = end - begin - (before[end] - before[begin])
+    if place < from_smaller:
+        pins[p] = order[begin - before[begin] + place]
+    else:
+        pins[p] = before[begin] + place - from_smaller
+
+
+@kl.kernel
+def write_even(e, offsets):
+    """offsets[e] = 2 e."""
+    offsets[e] = 2 * e
+
+
+@kl.kernel
+def pack_copy(i, ends, part, keys):
+    """keys[i] = an end of an edge with the edge's block."""
+    keys[i] = (kl.int64(ends[i]) << 32) | kl.int64(part[i // 2])
 
 
 @kl.kernel

@@ -7,6 +7,12 @@ from .balance import (
     max_block_weight as max_block_weight,
     target_weights as target_weights,
 )
+from .edges import (
+    EdgeEvaluation as EdgeEvaluation,
+    evaluate_edges as evaluate_edges,
+    replication_factor as replication_factor,
+    vertex_copies as vertex_copies,
+)
 from .evaluation import (
     Evaluation as Evaluation,
     HypergraphEvaluation as HypergraphEvaluation,

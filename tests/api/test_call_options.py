@@ -18,7 +18,8 @@ from portpart.errors import InputError
 from tests.docs.command_pages import commands
 
 FUNCTIONS: dict[str, Any] = {
-    "partition": portpart.partition, "repartition": portpart.repartition,
+    "partition": portpart.partition, "partition_edges": portpart.partition_edges,
+    "repartition": portpart.repartition,
     "map_processes": portpart.map_processes, "Session": portpart.Session,
     "Session.apply": portpart.Session.apply}
 
@@ -71,7 +72,8 @@ def test_the_first_docstring_begins_with_the_sentence_of_the_table(option: str) 
 
 def test_commands_have_options_of_the_table_with_its_words() -> None:
     """Those whose help depends on the command are listed."""
-    special = {("portpart evaluate", "k"), ("portpart report", "k"),
+    special = {("portpart evaluate", "k"), ("portpart partition-edges", "fixed"),
+               ("portpart report", "k"),
                ("portpart replay", "objective"), ("portpart repartition", "preset")}
     own = {"algorithm", "preset", "weights", "weight_scale", "symmetrize"}
     found = set()

@@ -9,6 +9,7 @@ import portpart
 
 PUBLIC = {
     "DeviceUnavailable",
+    "EdgePartitionResult",
     "GkwayConfig",
     "GpmetisConfig",
     "Graph",
@@ -53,6 +54,7 @@ PUBLIC = {
     "memory_estimate",
     "metrics",
     "partition",
+    "partition_edges",
     "plot",
     "read_distributed",
     "repartition",

@@ -1,0 +1,79 @@
+"""Partitions of edges on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import portpart
+from portpart.cli import main
+
+GRAPH = portpart.generators.grid_2d(6)
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    portpart.io.write(GRAPH, "grid.graph")
+    Path("names.txt").write_text("ann bob\nbob cy\ncy ann\n")
+    Path("nets.hgr").write_text("1 3\n1 2 3\n")
+    return tmp_path
+
+
+def answer(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
+    assert main(arguments) == code
+    found = capsys.readouterr()
+    return found.err if code > 1 else found.out
+
+
+def test_a_partition_is_written_described_and_evaluated(
+        here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wanted = portpart.partition_edges(GRAPH, 3, seed=5)
+    text = answer(capsys, "partition-edges", "grid.graph", "-k", "3", "--seed", "5", "-o", "e.part")
+    assert f"replication factor {wanted.replication_factor:.4f}\n" in text
+    assert np.array_equal(portpart.io.read_partition("e.part"), wanted.part)
+    facts = json.loads(answer(capsys, "evaluate", "grid.graph", "e.part", "--edges", "--json"))
+    said = json.loads(answer(capsys, "partition-edges", "grid.graph", "-k", "3", "--seed", "5",
+                             "--json"))
+    for name in ("replication_factor", "copies", "km1", "block_weights", "imbalance"):
+        assert facts[name] == said[name]
+    assert "replication factor" in answer(capsys, "evaluate", "grid.graph", "e.part", "--edges")
+
+
+def test_lines_may_begin_with_both_ends(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = answer(capsys, "partition-edges", "grid.graph", "-k", "2", "-o", "-", "--ends")
+    result = portpart.partition_edges(GRAPH, 2)
+    assert rows == "".join(f"{u + 1} {v + 1} {b}\n" for (u, v), b in result.to_dict().items())
+    named = answer(capsys, "partition-edges", "names.txt", "--format", "edge-list", "-k", "1",
+                   "--names", "-o", "-")
+    assert named == "ann bob 0\nann cy 0\nbob cy 0\n"
+
+
+def test_constraints_are_read_edge_by_edge(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fixed = np.full(GRAPH.num_edges, -1)
+    fixed[:4] = 1
+    np.savetxt("fixed.part", fixed, "%d")
+    answer(capsys, "partition-edges", "grid.graph", "-k", "2", "--fixed", "fixed.part", "--target",
+           "1,3", "-o", "e.part")
+    part = portpart.io.read_partition("e.part")
+    assert (part[:4] == 1).all()
+    assert 2 * (part == 0).sum() < (part == 1).sum()
+    answer(capsys, "partition-edges", "grid.graph", "-k", "2", "--initial", "e.part")
+
+
+def test_bad_calls_are_refused(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("few.part").write_text("0\n1\n")
+    for arguments, message in (
+            (("partition-edges", "nets.hgr", "-k", "2"), "a hypergraph has no edges"),
+            (("partition-edges", "grid.graph"), "-k"),
+            (("partition-edges", "grid.graph", "-k", "0"), "k is 0"),
+            (("partition-edges", "grid.graph", "-k", "2", "--fixed", "few.part"), "few.part"),
+            (("partition-edges", "grid.graph", "-k", "2", "--names"), "do not name"),
+            (("partition-edges", "grid.graph", "-k", "2", "--json", "-o", "-"), "--json and -o -"),
+            (("evaluate", "nets.hgr", "few.part", "--edges"), "a hypergraph has no edges"),
+            (("evaluate", "grid.graph", "few.part", "--edges"), "few.part"),
+            (("evaluate", "grid.graph", "few.part", "--edges", "--names"), "--edges goes with")):
+        assert message in answer(capsys, *arguments, code=2)
