@@ -154,7 +154,7 @@ def checked_request(graph: GraphLike, options: CallOptions, as_edges: bool = Tru
     of_nets = given_nets or of_edges or objective == "volume"
     if given_nets and of_edges:
         raise InputError("a hypergraph has no edges to divide: partition_edges takes graphs")
-    run, config = lookup(algorithm, preset, options.starts, k, of_nets)
+    run, config = lookup(algorithm, preset, options.starts, k, of_nets, of_edges)
     bring = hypergraph_on_device if given_nets else graph_on_device
     given: EitherGraph = bring(graph, options)
     as_edges = as_edges and algorithm in (None, DEFAULT) and isinstance(preset, str)

@@ -15,6 +15,7 @@ import portpart
 from portpart.backends.programs.interface import ExecutionSpace
 from portpart.errors import InputError
 from portpart.graphs.graph_models import edge_hypergraph
+from tests.oracles import block_weight_limits
 
 Edges = list[tuple[int, int]]
 
@@ -145,8 +146,8 @@ def test_constraints() -> None:
     fixed[::7] = np.arange(len(fixed[::7])) % 3
     result = portpart.partition_edges(GRAPH, 3, target=[2, 1, 1], fixed=fixed, imbalance="5%")
     assert np.array_equal(result.part[::7], fixed[::7])
-    assert result.block_weight_limits.tolist() == portpart.metrics.block_weight_limits(
-        len(EDGES), 3, "5%", [2, 1, 1])
+    assert result.block_weight_limits.tolist() == block_weight_limits(
+        len(EDGES), 3, 0.05, [2, 1, 1])
     assert result.feasible
     pairs = {EDGES[e]: int(fixed[e]) for e in range(0, len(EDGES), 7)}
     same = portpart.partition_edges(GRAPH, 3, target=[2, 1, 1], fixed=pairs, imbalance="5%")

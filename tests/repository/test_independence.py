@@ -20,6 +20,7 @@ METRICS = {
     "metrics/test_metrics.py": "tests of metrics",
     "metrics/test_holders.py": "tests of what metrics take",
     "metrics/test_net_metrics.py": "tests of metrics of hypergraphs",
+    "metrics/test_edge_metrics.py": "tests of metrics of partitions of edges",
     "metrics/test_mapping_costs.py": "tests of metrics of mappings",
     "metrics/test_rank_metrics.py": "tests of metrics of several ranks",
     "api/test_rank_calls.py": "which metrics take no graph of several ranks",

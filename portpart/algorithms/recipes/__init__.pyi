@@ -14,6 +14,7 @@ from .jet import JetConfig as JetConfig
 from .partitioners import (
     ALGORITHMS as ALGORITHMS,
     DEFAULT as DEFAULT,
+    OF_EDGES as OF_EDGES,
     OF_NETS as OF_NETS,
     Algorithm as Algorithm,
     entry_of as entry_of,

@@ -143,6 +143,12 @@ def _portpart_of_nets() -> Algorithm:
     )  # fmt: skip
 
 
+def _portpart_of_edges() -> Algorithm:
+    from portpart.algorithms.recipes import portpart_nets
+
+    return replace(_portpart_of_nets(), presets=portpart_nets.PRESETS_OF_EDGES)
+
+
 def _hyperg_of_nets() -> Algorithm:
     from portpart.algorithms.recipes import hyperg
 
@@ -189,15 +195,25 @@ OF_NETS = Table({
 })
 """Those of hypergraphs."""
 
+OF_EDGES = Table({
+    "portpart": _portpart_of_edges,
+    "hyperg": _hyperg_of_nets,
+    "ihyperg": _ihyperg_of_nets,
+})
+"""Those of hypergraphs whose vertices are the edges of graphs."""
+
 
 def lookup(algorithm: str | None, preset: str | Configuration, starts: int | None = None,
-           num_blocks: int = 1, of_nets: bool = False) -> tuple[Callable[..., Any], Any]:
+           num_blocks: int = 1, of_nets: bool = False,
+           of_edges: bool = False) -> tuple[Callable[..., Any], Any]:
     """The partitioner and its configuration; `preset` may be a configuration itself.
 
     Without an algorithm it is the one whose configuration is given, else the default.  `starts`,
-    unless it is None, is the number of initial partitions.  Hypergraphs have separate algorithms.
+    unless it is None, is the number of initial partitions.  Hypergraphs have separate algorithms,
+    and those of the edges of graphs other presets.
     """
-    found, config = find(algorithm, preset, OF_NETS if of_nets else ALGORITHMS)
+    found, config = find(algorithm, preset, OF_EDGES if of_edges else OF_NETS if of_nets
+                         else ALGORITHMS)
     if starts is not None:
         config = replace(config, initial=config.initial.with_starts(starts, num_blocks))
     return found.partition, config
