@@ -16,6 +16,7 @@ from portpart.algorithms.objectives import CUT, Balance, net_objective
 from portpart.algorithms.recipes import (
     ALGORITHMS,
     DEFAULT,
+    OF_EDGES,
     OF_NETS,
     HypergraphConfig,
     entry_of,
@@ -52,6 +53,7 @@ from portpart.graphs import (
     Graph,
     Hypergraph,
     Topology,
+    edge_hypergraph,
     neighbourhood_hypergraph,
 )
 from portpart.options import MAX_BLOCKS, checked_integer
@@ -188,6 +190,7 @@ def memory_estimate(
     ghosts: int = 0,
     device: str = "cpu",
     moves: bool = False,
+    edges: bool = False,
 ) -> MemoryEstimate:
     """Estimate the memory that a partition or a mapping needs on its device, including the graph.
 
@@ -229,8 +232,10 @@ def memory_estimate(
     device : str, default "cpu"
         Device of the ranks, ``"cpu"`` or ``"cuda"``.  On GPUs, each rank holds larger levels.
     moves : bool, default False
-        Whether vertices move to the ranks of their neighbours, as for meshes in random order.  Then
-        a rank has two copies of its rows, and few ghosts.
+        Whether vertices move to the ranks of their neighbours, as for meshes in random order: a
+        rank then has two copies of its rows, and few ghosts.
+    edges : bool, default False
+        Whether the edges are partitioned, as by :func:`portpart.partition_edges`.
 
     Returns
     -------
@@ -271,6 +276,8 @@ def memory_estimate(
     if session and (objective == "volume" or isinstance(k, Topology)):
         raise InputError("a session neither maps nor minimises the volume")
     of_nets = isinstance(like, Hypergraph) or num_nets is not None
+    if edges and (of_nets or session or ranks != 1 or isinstance(k, Topology) or objective):
+        raise InputError("edges are those of a graph, without session, ranks, machine, objective")
     ranks, ghosts = (checked_integer("ranks", ranks, 1, MAX_BLOCKS),
                      checked_integer("ghosts", ghosts, 0, MAX_BLOCKS))
     if ranks > 1 and (session or of_nets or isinstance(k, Topology) or objective == "volume"):
@@ -291,6 +298,8 @@ def memory_estimate(
                        weight_bytes * (edge_weights or net_weights))
     if isinstance(k, Topology):
         return mapping_estimate(sizes, k, algorithm, preset, arc_shrink, like)
+    if edges:
+        return _of_edges(sizes, k, *find(algorithm, preset, OF_EDGES), arc_shrink, like)
     if ranks > 1:
         return _of_ranks(sizes, k, algorithm, preset, arc_shrink, like, ranks, ghosts, device,
                          moves)
@@ -345,6 +354,16 @@ def _of_partition(sizes: GivenSizes, k: int, algorithm: Algorithm, config: Confi
     most = max(estimate.peak, again.peak + PARTS * OF_NUMBER * n) + given.own_bytes + OF_WORD * n
     return replace(estimate.plus(kept), graph=estimate.graph, session=kept,
                    refinement=kept + most)
+
+
+def _of_edges(graph: GivenSizes, k: int, algorithm: Algorithm, config: Configuration,
+              arc_shrink: float | None, like: EitherGraph | None) -> MemoryEstimate:
+    """The estimate for a partition of the edges of a graph, whose arcs are there besides."""
+    if isinstance(like, Graph):
+        graph = sizes_of(like) if sizes_of(like).counts == graph.counts else graph
+        like = edge_hypergraph(like)
+    arcs = graph.counts[1] * (OF_NUMBER + graph.weights)
+    return _of_partition(graph.of_edges(), k, algorithm, config, arc_shrink, like, False).plus(arcs)
 
 
 def _of_ranks(sizes: GivenSizes, k: int, algorithm: str | None, preset: str | Configuration,

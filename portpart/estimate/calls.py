@@ -68,6 +68,12 @@ class GivenSizes:
         return (self.offset_bytes * (n + m + 2) + 8 * p + self.weights * m
                 + self.vertex_weights * n)
 
+    def of_edges(self) -> GivenSizes:
+        """The sizes of the hypergraph whose vertices are the edges of a graph of these sizes."""
+        n, arcs = self.counts
+        return GivenSizes((arcs // 2, n, arcs), self.offset_bytes, self.weight_bytes,
+                          8 * (self.weights > 0), self.vertex_weights)
+
     def made(self, space: SizingSpace) -> EitherGraph:
         """A graph or hypergraph of these sizes, without memory."""
         def array(count: int, size: int) -> Array:
