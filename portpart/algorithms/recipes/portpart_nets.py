@@ -105,19 +105,6 @@ PRESETS = {
 
 SLOW_GROWTH = {"clustering.growth": 3.0, "clustering.skewed_growth": 3.0}
 
-OF_EDGES = {
-    "fast": changed(PRESETS["fast"], SLOW_GROWTH),
-    "default": changed(PRESETS["default"], {
-        **SLOW_GROWTH, "coarsening.skip_above": 1.0, "refinement.coarse.tolerance": 0.999,
-        "refinement.coarse.stall_limit": 10, "refinement.coarse.weak_limit": 8}),
-    "strong": changed(PRESETS["strong"], SLOW_GROWTH),
-    "best": changed(PRESETS["best"], SLOW_GROWTH),
-}
-"""For edges of graphs, which have two nets each, some of them huge: clusters that grow slowly leave
-more of these to choose from, and with more levels refinement takes smaller steps."""
-
-SLOW_GROWTH = {"clustering.growth": 3.0, "clustering.skewed_growth": 3.0}
-
 PRESETS_OF_EDGES = {
     "fast": changed(PRESETS["fast"], SLOW_GROWTH),
     "default": changed(PRESETS["default"], {
