@@ -97,7 +97,7 @@ def _work(path: Path, jobs: list[Record], output: Path) -> None:
 
     os.environ.setdefault("NUMBA_NUM_THREADS", str(jobs[0]["threads"]))
     hypergraph = portpart.io.read_hypergraph(path)
-    solve = _peer(hypergraph, jobs[0]) if jobs[0]["algorithm"] in PEERS else _own(hypergraph,
+    solve = peer(hypergraph, jobs[0]) if jobs[0]["algorithm"] in PEERS else _own(hypergraph,
                                                                                   jobs[0])
     warm = set(PEERS) & {jobs[0]["algorithm"]}
     for job in jobs:
@@ -150,7 +150,7 @@ def _own(hypergraph: Any, job: Record) -> Solver:
     return solve
 
 
-def _peer(hypergraph: Any, job: Record) -> Solver:
+def peer(hypergraph: Any, job: Record) -> Solver:
     """Mt-KaHyPar with one of its presets."""
     import mtkahypar
 

@@ -211,8 +211,7 @@ def inputs(space: Any, graphs: Graphs) -> Runs:
     yield "edge list", partial(portpart.as_graph, edges)
     yield "weighted edge list", partial(portpart.as_graph, edges, edge_weights=weights,
                                         symmetrize="sum")
-    parts = [space.asarray(np.array(array)) for array in
-             (plain.offsets, plain.targets, plain.weights)]
+    parts = [space.asarray(np.array(each)) for each in list(plain.arrays.values())[:3]]
     for symmetrize in (False, True, "sum", "max"):
         yield f"rows, symmetrize={symmetrize}", partial(
             portpart.as_graph, tuple(parts), symmetrize=symmetrize)
@@ -225,6 +224,7 @@ def inputs(space: Any, graphs: Graphs) -> Runs:
         for each in (graph, portpart.as_hypergraph((graph.offsets, graph.targets))):
             yield f"subgraphs, {name}, {type(each).__name__}", partial(
                 portpart.subgraphs, each, part[: each.num_vertices], 2)
+        yield f"edges, {name}", partial(portpart.partition_edges, graph, 3, preset="fast")
         yield f"permuted, {name}", partial(graph.permute, range(graph.num_vertices)[::-1])
 
 

@@ -104,17 +104,20 @@ PRESETS = {
 }
 
 SLOW_GROWTH = {"clustering.growth": 3.0, "clustering.skewed_growth": 3.0}
+STARTS_ON_NETS = {"initial.growing.max_net_size": 100_000, "initial.growing.max_pins_per_arc": 1e3}
 
 PRESETS_OF_EDGES = {
     "fast": changed(PRESETS["fast"], SLOW_GROWTH),
     "default": changed(PRESETS["default"], {
-        **SLOW_GROWTH, "coarsening.skip_above": 1.0, "refinement.coarse.tolerance": 0.999,
-        "refinement.coarse.stall_limit": 10, "refinement.coarse.weak_limit": 8}),
-    "strong": changed(PRESETS["strong"], SLOW_GROWTH),
-    "best": changed(PRESETS["best"], SLOW_GROWTH),
+        **SLOW_GROWTH, **STARTS_ON_NETS, "coarsening.skip_above": 1.0,
+        "refinement.coarse.tolerance": 0.999, "refinement.coarse.stall_limit": 10,
+        "refinement.coarse.weak_limit": 8}),
+    "strong": changed(PRESETS["strong"], SLOW_GROWTH | STARTS_ON_NETS),
+    "best": changed(PRESETS["best"], SLOW_GROWTH | STARTS_ON_NETS),
 }
-"""For edges of graphs: each has two nets, some of them huge.  Clusters that grow slowly leave more
-of these to choose from, and with more levels refinement takes smaller steps."""
+"""For edges of graphs: each has two nets, many of them large.  Clusters that grow slowly leave more
+of them to choose from, and with more levels refinement takes smaller steps.  Starts need the large
+nets, which say little in the clique graph."""
 
 
 def with_fewer_nets(problem: Problem, config: HypergraphConfig) -> Problem:
