@@ -72,6 +72,13 @@ class InputError(PortpartError, ValueError):
 class GraphFormatError(InputError):
     r"""A file that does not follow its format; the message starts with ``file:line``.
 
+    Attributes
+    ----------
+    unequal_rows : bool
+        Whether lines hold different numbers of words, where each was to be an edge.
+    hypergraph : Hypergraph or None
+        What the file holds, if it is an hMETIS file and can be no damaged METIS graph.
+
     Examples
     --------
     >>> from pathlib import Path
@@ -83,6 +90,9 @@ class GraphFormatError(InputError):
     ...     print(error)
     wrong.graph:3: neighbour 3 of vertex 2 is not a vertex; vertices are 1 ... 2
     """
+
+    unequal_rows: bool = False
+    hypergraph: Any = None
 
 
 class KernelSyntaxError(PortpartError, SyntaxError):

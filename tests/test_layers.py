@@ -80,7 +80,7 @@ DOORS = {
     "cuda": "portpart/backends/cuda/",
 }
 
-TYPE_OF_ARRAYS = "portpart/backends/language/records.py"
+TYPE_OF_ARRAYS = "portpart/backends/language/arrays.py"
 """Names CuPy's arrays, for type checkers alone."""
 
 

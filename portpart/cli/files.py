@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from portpart.cli.options import AT, GRAPH_MODELS, HYPERGRAPH, NET_MODELS, ReadingOptions
-from portpart.errors import shown
+from portpart.errors import GraphFormatError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -74,17 +74,17 @@ def read_graph(name: str, reading: ReadingOptions) -> Graph | Hypergraph:
     Standard input has no name: what can be nothing else is a hypergraph there.
     """
     from portpart import io
-    from portpart.inputs import LooksLikeNets
 
     one_standard_input(GRAPH=name, areas=reading.areas)
     if is_hypergraph(name, reading):
         return read_hypergraph(name, reading)
     try:
         return io.read(name, reading.file_format, **_options(reading))
-    except LooksLikeNets as problem:
-        if name != STANDARD or problem.sure is None or _for_graphs(reading):
+    except GraphFormatError as problem:
+        if name != STANDARD or problem.hypergraph is None or _for_graphs(reading):
             raise
-        return problem.sure
+        found: Hypergraph = problem.hypergraph
+        return found
 
 
 def _for_graphs(reading: ReadingOptions) -> bool:

@@ -11,7 +11,6 @@ from .hypergraphs import (
 )
 from .known import FORMATS as FORMATS, MESHIO as MESHIO, format_of_name as format_of_name
 from .reading import (
-    LooksLikeNets as LooksLikeNets,
     checked_limit as checked_limit,
     read as read,
     read_mesh as read_mesh,

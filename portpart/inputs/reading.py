@@ -12,8 +12,8 @@ import numpy as np
 
 from portpart.errors import GraphFormatError, InputError, OutOfMemory, shown, typed_memory_errors
 from portpart.formats import NamedGraph, hmetis, mesh_of, mesh_of_foreign, read_foreign
-from portpart.formats.text import PathLike, Source, UnequalRows, bare_name, read_source
-from portpart.graphs import Graph, Hypergraph, Mesh
+from portpart.formats.text import PathLike, Source, bare_name, read_source
+from portpart.graphs import Graph, Mesh
 from portpart.inputs.known import (
     FORMATS,
     GRAPH_SUFFIXES,
@@ -181,19 +181,6 @@ def read_named(path: PathLike, format: str | None = None, **options: Any) -> Nam
                      "files do, and npz files of a graph with names")
 
 
-class LooksLikeNets(GraphFormatError):
-    """A file that is not a graph, but has all that an hMETIS file has.
-
-    Attributes
-    ----------
-    sure : Hypergraph or None
-        What it holds, if it can be no damaged METIS graph: with weights of vertices an hMETIS file
-        has more lines than one.
-    """
-
-    sure: Hypergraph | None = None
-
-
 def _parsed(
     path: PathLike, format: str | None, given: dict[str, Any]
 ) -> tuple[str, Graph | NamedGraph]:
@@ -208,16 +195,13 @@ def _parsed(
     name = format or recognised(source, format_of_name(source.name))
     try:
         return name, _parsed_as(name, source, options)
-    except UnequalRows as problem:
-        if format is None:
-            _refuse_nets(source, problem)
-        if format is not None or not fits_metis(source):
-            raise
     except GraphFormatError as problem:
         if format is None and name == "metis":
             _refuse_edges(source, problem)
+        if format is None and (name == "metis" or problem.unequal_rows):
             _refuse_nets(source, problem)
-        raise
+        if format is not None or not problem.unequal_rows or not fits_metis(source):
+            raise
     return "metis", _parsed_as("metis", source, options)
 
 
@@ -240,9 +224,10 @@ def _refuse_nets(source: Source, problem: GraphFormatError) -> None:
     except (InputError, MemoryError):
         return
     if nets is not None:
-        found = LooksLikeNets(f"{problem}; as a hypergraph of hMETIS it can be read: "
-                              f"{NETS_CALL} (--format hmetis)")
-        found.sure = nets if nets.vertex_weights is not None else None
+        found = GraphFormatError(f"{problem}; as a hypergraph of hMETIS it can be read: "
+                                 f"{NETS_CALL} (--format hmetis)")
+        if nets.vertex_weights is not None:  # then an hMETIS file has more lines than a graph
+            found.hypergraph = nets
         raise found from problem
 
 

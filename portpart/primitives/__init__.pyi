@@ -12,28 +12,18 @@ from .basic import (
     put_to as put_to,
     row_at as row_at,
 )
-from .best_candidate import (
+from .hashing import (
+    EMPTY as EMPTY,
     HIGHEST as HIGHEST,
     LOWEST as LOWEST,
     NO_VERTEX as NO_VERTEX,
-    CandidateSearch as CandidateSearch,
-    Choice as Choice,
-    any_candidate as any_candidate,
-    best_candidate as best_candidate,
-    directed_tie_hash as directed_tie_hash,
-    keep_best_score as keep_best_score,
-    smallest_id as smallest_id,
-    team_winner as team_winner,
-    tie_hash as tie_hash,
-)
-from .hashing import (
-    EMPTY as EMPTY,
     SLOTS as SLOTS,
     claim_slot_in_team as claim_slot_in_team,
     hash_of as hash_of,
     is_drawn as is_drawn,
     mixed as mixed,
     pair_hash as pair_hash,
+    team_winner as team_winner,
     wrapped_sum as wrapped_sum,
 )
 from .histogram import histogram as histogram

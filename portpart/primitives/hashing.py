@@ -1,4 +1,4 @@
-"""Seeded hashes of integers, the same on every space."""
+"""Seeded hashes of integers, the same on every space, and the candidate that they decide for."""
 
 from __future__ import annotations
 
@@ -38,6 +38,31 @@ def pair_hash(u, v, seed):
 def is_drawn(hashed, chance):
     """Whether a hash is among the share `chance` of all hashes."""
     return kl.float64(hashed & 0x7FFFFFFF) < chance * 2147483648.0
+
+
+# The best candidate of a team ------------------------------------------------------------------
+
+
+LOWEST = -(2**63)
+HIGHEST = 2**63 - 1
+NO_VERTEX = -1
+
+
+@kl.device
+def team_winner(score, hashed, candidate):
+    """Candidate (int32, or -1 for none) of the lane with the largest score, then hash.
+
+    All lanes of a team together; all get the winner, and -1 if no lane has a candidate.
+    """
+    top = kl.team_max(score)
+    directed_tie_hash = kl.int64(LOWEST)
+    if score == top:
+        directed_tie_hash = hashed
+    top_hash = kl.team_max(directed_tie_hash)
+    own = kl.int32(NO_VERTEX)
+    if score == top and hashed == top_hash:
+        own = candidate
+    return kl.team_max(own)
 
 
 # Hash rows: small open-addressed tables, one per vertex or cluster, side by side in one array

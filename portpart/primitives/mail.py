@@ -15,7 +15,7 @@ import numpy as np
 from portpart.backends import language as kl
 from portpart.backends.communication import Communicator, planned
 from portpart.backends.language import Record, Static
-from portpart.backends.programs import AnySlot, Array, ExecutionSpace, Parcel, WorkRecord, work
+from portpart.backends.programs import AnySlot, Array, ExecutionSpace, Parcel
 
 WORD_BYTES = 4
 
@@ -42,7 +42,7 @@ def _ranks(sizes: Any) -> int:
     return int(sizes.ranks)
 
 
-class Mail(WorkRecord):
+class Mail(Record):
     """Items that a rank sends to each rank, and the ones that arrive.
 
     Attributes
@@ -59,13 +59,13 @@ class Mail(WorkRecord):
         Items that have arrived.
     """
 
-    send: Array = work(np.int32, lambda sizes: sizes.sent)
-    send_counts: Array = work(np.int64, _ranks)
-    send_next: Array = work(np.int64, _ranks)
-    recv: Array = work(np.int32, lambda sizes: sizes.arriving)
-    recv_counts: Array = work(np.int64, _ranks)
-    recv_first: Array = work(np.int64, lambda sizes: sizes.ranks + 1)
-    items: Array = work(np.int64, lambda sizes: 1)
+    send: Array = kl.work(np.int32, lambda sizes: sizes.sent)
+    send_counts: Array = kl.work(np.int64, _ranks)
+    send_next: Array = kl.work(np.int64, _ranks)
+    recv: Array = kl.work(np.int32, lambda sizes: sizes.arriving)
+    recv_counts: Array = kl.work(np.int64, _ranks)
+    recv_first: Array = kl.work(np.int64, lambda sizes: sizes.ranks + 1)
+    items: Array = kl.work(np.int64, lambda sizes: 1)
 
     @property
     def parcel(self) -> Parcel:

@@ -17,7 +17,7 @@ import numpy as np
 
 from portpart.backends import language as kl
 from portpart.backends.language import Words
-from portpart.backends.programs import AnySlot, Array, ExecutionSpace, Program, WorkRecord, work
+from portpart.backends.programs import AnySlot, Array, ExecutionSpace, Program
 from portpart.primitives.scan import SCAN_TILE, record_scan, tiles_of
 from portpart.primitives.sort import HALF, SMALL, sort_by_bits
 
@@ -42,13 +42,13 @@ class SortWords(Words):
     running: int
 
 
-class SortArrays(WorkRecord):
+class SortArrays(kl.Record):
     """Work arrays for sorting some keys, 2 bytes each."""
 
     words: SortWords
-    digit_counts: Array = work(np.int32, lambda max_keys: counters_of(max_keys))
-    digit_places: Array = work(np.int32, lambda max_keys: counters_of(max_keys) + 1)
-    digit_sums: Array = work(np.int64, lambda max_keys: tiles_of(counters_of(max_keys)))
+    digit_counts: Array = kl.work(np.int32, lambda max_keys: counters_of(max_keys))
+    digit_places: Array = kl.work(np.int32, lambda max_keys: counters_of(max_keys) + 1)
+    digit_sums: Array = kl.work(np.int64, lambda max_keys: tiles_of(counters_of(max_keys)))
 
 
 def sort_arrays(space: ExecutionSpace, max_keys: int) -> SortArrays:

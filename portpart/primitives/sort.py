@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.programs import Array, ExecutionSpace, WorkRecord, work
+from portpart.backends.programs import Array, ExecutionSpace
 from portpart.errors import InputError
 from portpart.primitives.basic import converted, gather
 from portpart.primitives.reduce import INT64_MIN, max_of, min_of
@@ -35,11 +35,11 @@ def _of_keys(n: int) -> int:
     return n
 
 
-class SortedHalf(WorkRecord):
+class SortedHalf(kl.Record):
     """Words that are sorted by half of their keys, from one array to the other and back."""
 
-    words: Array = work(np.uint64, _of_keys)
-    spare: Array = work(np.uint64, _of_keys)
+    words: Array = kl.work(np.uint64, _of_keys)
+    spare: Array = kl.work(np.uint64, _of_keys)
 
 
 def sort_keys(space: ExecutionSpace, keys: Array) -> tuple[Array, Array]:

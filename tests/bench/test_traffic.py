@@ -9,9 +9,8 @@ from bench import recipes, traffic
 from portpart import generators
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.backends.cpu.space import CpuSpace
-from portpart.backends.language import Words, kernel
+from portpart.backends.language import Words, kernel, work
 from portpart.backends.programs.program import Program
-from portpart.backends.programs.steps import work
 
 
 @kernel

@@ -27,10 +27,8 @@ from portpart.algorithms.coarsening.options import (
     GroupingOptions,
 )
 from portpart.backends import language as kl
-from portpart.backends.programs.arrays import WorkRecord
 from portpart.backends.programs.interface import Array
 from portpart.backends.programs.program import Program
-from portpart.backends.programs.steps import work
 from portpart.backends.programs.table import LINE
 from portpart.estimate.calls import sizes_of
 from portpart.estimate.space import Shrinking, SizingSpace
@@ -138,11 +136,11 @@ def test_what_hypergraphs_go_through_takes_what_is_counted(call: str) -> None:
     assert used <= counted <= 1.06 * used
 
 
-class Found(WorkRecord):
+class Found(kl.Record):
     """A new piece, which has work arrays and scratch of its own."""
 
-    kept: Array = work(np.int64, lambda sizes: 3 * sizes)
-    narrow: Array = work(np.int8, lambda sizes: sizes)
+    kept: Array = kl.work(np.int64, lambda sizes: 3 * sizes)
+    narrow: Array = kl.work(np.int8, lambda sizes: sizes)
 
 
 @kl.kernel

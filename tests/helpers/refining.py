@@ -25,8 +25,8 @@ from portpart.algorithms.refinement.piece import Piece, Recording, Widths
 from portpart.algorithms.refinement.program import record_refinement
 from portpart.algorithms.refinement.rebalancing.rule import BY_WEIGHT
 from portpart.algorithms.refinement.refiner import Refiner
+from portpart.backends.language import Record
 from portpart.backends.language.records import Nothing
-from portpart.backends.programs.arrays import WorkRecord
 from portpart.backends.programs.interface import Array, ExecutionSpace
 from portpart.backends.programs.program import Program
 from portpart.graphs.graph import Graph
@@ -171,7 +171,7 @@ class Phases:
 def opened(run: Run, level: LevelWords) -> dict[str, Any]:
     """The pieces of refinement by their names, over these words."""
     pieces = {name: piece.over(level) for name, piece in run.named()
-              if isinstance(piece, WorkRecord)}
+              if isinstance(piece, Record)}
     return {**pieces, "level": level, "figures": level, "before": run.before}
 
 

@@ -16,8 +16,7 @@ from portpart.backends.language import (
     team_size,
     team_sync,
 )
-from portpart.primitives.best_candidate import LOWEST, team_winner
-from portpart.primitives.hashing import EMPTY, claim_slot_in_team
+from portpart.primitives.hashing import EMPTY, LOWEST, claim_slot_in_team, team_winner
 
 
 @kernel

@@ -20,14 +20,15 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from portpart.algorithms.coarsening.cluster_ratings import Clustering, HashRows
+from portpart.algorithms.coarsening.cluster_ratings import HashRows
 from portpart.algorithms.coarsening.cluster_rounds import VertexList, append
 from portpart.algorithms.coarsening.clustering import ClusteringInputs
 from portpart.algorithms.coarsening.clusters import Clusters, Numbering, record_numbering
 from portpart.algorithms.coarsening.net_proposals import BY_SUM, NetProposals, launches
 from portpart.algorithms.coarsening.options import NetOptions, of_vertices
+from portpart.algorithms.coarsening.proposals import Proposals
 from portpart.backends import language as kl
-from portpart.backends.programs import MANY, Array, ExecutionSpace, Program, Slot, WorkRecord, work
+from portpart.backends.programs import MANY, Array, ExecutionSpace, Program, Slot
 from portpart.graphs import Csr, Hypergraph
 from portpart.primitives import NO_VERTEX, sort_keys
 
@@ -44,7 +45,7 @@ stay.
 """
 
 
-class LinkedGroups(WorkRecord):
+class LinkedGroups(kl.Record):
     """The groups of n vertices.
 
     Attributes
@@ -53,15 +54,15 @@ class LinkedGroups(WorkRecord):
         The group of a vertex and the round in which it joined, before and after a round.
     """
 
-    word: Array = work(np.int64, of_vertices, outlives=True)
-    next_word: Array = work(np.int64, of_vertices)
+    word: Array = kl.work(np.int64, of_vertices, outlives=True)
+    next_word: Array = kl.work(np.int64, of_vertices)
 
     vertices: int = kl.word()
     round: int = kl.word()
     changing: int = kl.word()  # whether groups change still
 
 
-class NetGroups(Clustering, WorkRecord):  # type: ignore[misc]  # those given first
+class NetGroups(Proposals):
     """The selections of n vertices of a hypergraph.
 
     Attributes
@@ -70,11 +71,11 @@ class NetGroups(Clustering, WorkRecord):  # type: ignore[misc]  # those given fi
         Each vertex itself while it selects; in the end the first vertex of what becomes one.
     """
 
-    proposal: Array = work(np.int32, of_vertices)
-    cluster_weight: Array = work(np.int64, of_vertices)
+    proposal: Array = kl.work(np.int32, of_vertices)
+    cluster_weight: Array = kl.work(np.int64, of_vertices)
 
 
-class Ordered(WorkRecord):
+class Ordered(kl.Record):
     """Vertices in the order of their words.
 
     Attributes
@@ -89,9 +90,9 @@ class Ordered(WorkRecord):
     """
 
     group_size: int
-    word: Array = work(np.int64, of_vertices)
-    order: Array = work(np.int32, of_vertices)
-    first: Array = work(np.int32, of_vertices)
+    word: Array = kl.work(np.int64, of_vertices)
+    order: Array = kl.work(np.int32, of_vertices)
+    first: Array = kl.work(np.int32, of_vertices)
 
 
 def group_by_nets(hypergraph: Hypergraph, max_weight: int, group_size: int, seed: int,
@@ -120,7 +121,7 @@ def group_by_nets(hypergraph: Hypergraph, max_weight: int, group_size: int, seed
     space, n = hypergraph.space, hypergraph.num_vertices
     around = NetProposals(NetOptions(max_rated)).around(hypergraph, seed, without=0)
     clusters = Clusters.allocate(space, around.sizes, max_count=n)
-    groups = NetGroups(seed=seed, max_weight=max_weight, label=label, total=None,
+    groups = NetGroups(seed=seed, max_weight=max_weight, label=label,
                        cluster=clusters.cluster)
     records = _records(space, around, groups)
     executable = space.cached_executable(

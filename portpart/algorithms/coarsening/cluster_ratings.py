@@ -12,61 +12,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from portpart.algorithms.coarsening.options import FineSizes, sum_type
+from portpart.algorithms.coarsening.proposals import (
+    Choice,
+    Proposals,
+    best_candidate,
+    cluster_capacity,
+    head_of,
+    keep_best_score,
+    may_join,
+)
 from portpart.backends import language as kl
 from portpart.backends.language import DeviceFunction, Static, Word
-from portpart.backends.programs import Array, WorkRecord, work
+from portpart.backends.programs import Array
 from portpart.graphs import Csr, degree_of, global_id
-from portpart.primitives import (
-    EMPTY,
-    HIGHEST,
-    NO_VERTEX,
-    CandidateSearch,
-    Choice,
-    best_candidate,
-    claim_slot_in_team,
-    keep_best_score,
-    pair_hash,
-)
-
-# Proposals of vertices: the best of the neighbours that each may be merged with ----------------
-
-
-class Proposals(CandidateSearch):
-    """The proposals of n vertices, and what restricts them.
-
-    Attributes
-    ----------
-    max_weight : int
-        What is joined may weigh no more.
-    label : array of int32, shape (n,), or None
-        Only vertices of equal label are joined.
-    total : int or None
-        What some ratings and scores multiply weights with.
-    """
-
-    max_weight: int
-    label: Array | None
-    total: int | None
-
-
-@kl.device
-def cluster_capacity(v, graph: Csr, proposals: Proposals):
-    """What may be joined with v may weigh so much."""
-    return proposals.max_weight - kl.value_or(graph.vertex_weights, v, 1)
-
-
-@kl.device
-def head_of(arc, graph: Csr, proposals: Proposals):
-    """The head of an arc."""
-    return graph.targets[arc]
-
-
-@kl.device
-def may_join(v, u, own, room, graph: Csr, proposals: Proposals):
-    """Whether vertex u weighs no more than `room` and is of v's label."""
-    return kl.value_or(graph.vertex_weights, u, 1) <= room and (
-        kl.value_or(proposals.label, u, 0) == kl.value_or(proposals.label, v, 0))
-
+from portpart.primitives import EMPTY, HIGHEST, NO_VERTEX, claim_slot_in_team, pair_hash
 
 # The cluster that a vertex proposes: the best rated adjacent one with free capacity ------------
 #
@@ -148,21 +107,6 @@ class RowRating(Static):
     rating: Rating
 
 
-class Clustering(Proposals):
-    """The clusters of n vertices.
-
-    Attributes
-    ----------
-    cluster : array of int32, shape (n,)
-        The leader of each vertex's cluster.
-    cluster_weight : array of int64, shape (n,) or longer
-        The weight of the cluster that a vertex leads.
-    """
-
-    cluster: Array
-    cluster_weight: Array
-
-
 def row_slots(sizes: FineSizes) -> int:
     """A slot for each arc of a vertex whose row scratch memory may have no room for."""
     if min(sizes.arcs, sizes.max_degree) <= MAX_ROW:
@@ -170,7 +114,7 @@ def row_slots(sizes: FineSizes) -> int:
     return sizes.arcs if sizes.slots is None else sizes.slots
 
 
-class HashRows(WorkRecord):
+class HashRows(kl.Record):
     """Hash rows in main memory, of vertices of high degree.
 
     Attributes
@@ -179,13 +123,13 @@ class HashRows(WorkRecord):
     sums : array of int32 or int64
     """
 
-    keys: Array = work(np.int32, row_slots)
-    sums: Array = work(sum_type, row_slots)
+    keys: Array = kl.work(np.int32, row_slots)
+    sums: Array = kl.work(sum_type, row_slots)
 
     taken: int = kl.word()  # slots that vertices have taken in a round
 
 
-class ClusterRow(Clustering):
+class ClusterRow(Proposals):
     """The arcs or nets of one vertex, added up by clusters in a hash row.
 
     Attributes
@@ -194,8 +138,8 @@ class ClusterRow(Clustering):
         Where the row is.
     """
 
-    keys: Array
-    sums: Array
+    keys: Array = kl.absent()
+    sums: Array = kl.absent()
 
 
 @kl.device
@@ -206,14 +150,14 @@ def rating(arc_weight, cluster_weight):
 
 
 @kl.device
-def may_be_in(v, c, own, room, graph: Csr, clusters: Clustering):
+def may_be_in(v, c, own, room, graph: Csr, clusters: Proposals):
     """Whether c is v's own cluster, or of its label with room for v, which fits up to `room`."""
     return c == own or (clusters.cluster_weight[c] <= room and (
         kl.value_or(clusters.label, c, 0) == kl.value_or(clusters.label, v, 0)))
 
 
 @kl.device
-def weight_towards(v, c, graph: Csr, clusters: Clustering):
+def weight_towards(v, c, graph: Csr, clusters: Proposals):
     """Weight of the arcs of v that lead to cluster c."""
     total = kl.int64(0)
     for arc in range(graph.begin[v], graph.end[v]):
@@ -229,13 +173,13 @@ def rate_neighbour(arc, u, v, graph: Csr, clusters: Proposals):
 
 
 @kl.device
-def cluster_of_head(arc, graph: Csr, clusters: Clustering):
+def cluster_of_head(arc, graph: Csr, clusters: Proposals):
     """The cluster that an arc leads to."""
     return clusters.cluster[graph.targets[arc]]
 
 
 @kl.device
-def rate_cluster(arc, c, v, graph: Csr, clusters: Clustering):
+def rate_cluster(arc, c, v, graph: Csr, clusters: Proposals):
     """Rating of a cluster around v; every arc is compared with every other."""
     return rating(weight_towards(v, c, graph, clusters), clusters.cluster_weight[c])
 
@@ -273,7 +217,7 @@ def propose_neighbour(i, wide, graph: Csr, proposals: Proposals, max_degree, by:
 
 
 @kl.kernel
-def propose_cluster(i, active, graph: Csr, clusters: Clustering, by: Rating):
+def propose_cluster(i, active, graph: Csr, clusters: Proposals, by: Rating):
     """The proposal of a vertex of low degree."""
     v = active[i]
     if degree_of(v, graph) <= MAX_NARROW:
@@ -284,7 +228,7 @@ def propose_cluster(i, active, graph: Csr, clusters: Clustering, by: Rating):
 
 
 @kl.device
-def add_up(v, own, room, graph: Csr, clusters: Clustering, row: ClusterRow, first, last):
+def add_up(v, own, room, graph: Csr, clusters: Proposals, row: ClusterRow, first, last):
     """Add up the arcs of v in the hash row first ... last-1, by the clusters that v may be in."""
     for slot in range(first + kl.lane(), last, kl.team_size()):
         row.keys[slot] = kl.int32(EMPTY)
@@ -309,7 +253,7 @@ def take_slots(count, rows: HashRows):
 
 
 @kl.kernel
-def propose_cluster_by_row(i, wide, graph: Csr, clusters: Clustering, rows: HashRows, above,
+def propose_cluster_by_row(i, wide, graph: Csr, clusters: Proposals, rows: HashRows, above,
                            max_degree, by: RowRating):
     """Wish of a vertex whose degree is in a range: a hash row adds up its arcs.
 

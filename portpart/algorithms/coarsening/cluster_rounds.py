@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from portpart.algorithms.coarsening.cluster_ratings import MAX_NARROW, Clustering, HashRows
+from portpart.algorithms.coarsening.cluster_ratings import MAX_NARROW, HashRows
 from portpart.algorithms.coarsening.options import FineSizes
+from portpart.algorithms.coarsening.proposals import Proposals
 from portpart.backends import language as kl
-from portpart.backends.programs import Array, WorkRecord, work
+from portpart.backends.programs import Array
 from portpart.graphs import Csr, degree_of, global_id
 from portpart.primitives import NO_VERTEX, hash_of, is_drawn, mixed
 
@@ -36,7 +37,7 @@ def of_keys(sizes: FineSizes) -> int:
     return sizes.vertices + ISOLATED_KEYS
 
 
-class VertexList(WorkRecord):
+class VertexList(kl.Record):
     """Vertices that take part in a round; no result depends on their order.
 
     Attributes
@@ -46,14 +47,14 @@ class VertexList(WorkRecord):
         Those of high degree once more.
     """
 
-    active: Array = work(np.int32, of_keys)
-    wide: Array = work(np.int32, of_wide)
+    active: Array = kl.work(np.int32, of_keys)
+    wide: Array = kl.work(np.int32, of_wide)
 
     length: int = kl.word()
     wide_length: int = kl.word()
 
 
-class ClusterRounds(Clustering, WorkRecord):  # type: ignore[misc]  # those given first
+class ClusterRounds(Proposals):
     """Moves of a round, and requests to join clusters.
 
     Arrays have an element for each vertex, and more where what is left over is grouped in them.
@@ -68,13 +69,13 @@ class ClusterRounds(Clustering, WorkRecord):  # type: ignore[misc]  # those give
         Weight of a cluster with all requests, and with the granted ones.
     """
 
-    proposal: Array = work(np.int32, of_keys)
-    cluster_weight: Array = work(np.int64, of_keys)
-    others: Array = work(np.int32, of_keys)
-    moves: Array = work(np.int8, of_keys)
-    join_requests: Array = work(np.int8, of_keys)
-    requested: Array = work(np.int64, of_keys)
-    granted: Array = work(np.int64, of_keys)
+    proposal: Array = kl.work(np.int32, of_keys)
+    cluster_weight: Array = kl.work(np.int64, of_keys)
+    others: Array = kl.work(np.int32, of_keys)
+    moves: Array = kl.work(np.int8, of_keys)
+    join_requests: Array = kl.work(np.int8, of_keys)
+    requested: Array = kl.work(np.int64, of_keys)
+    granted: Array = kl.work(np.int64, of_keys)
 
     vertices: int = kl.word()
     keys: int = kl.word()  # vertices, and keys of isolated ones

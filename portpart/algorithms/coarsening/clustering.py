@@ -59,14 +59,14 @@ from portpart.algorithms.coarsening.clusters import Clusters, Numbering, record_
 from portpart.algorithms.coarsening.hierarchy import AnyGraph, ClusterRule
 from portpart.algorithms.coarsening.options import ClusteringOptions, FineSizes, sizes_of
 from portpart.backends.language import Kernel, Record, Words, int32, int64
-from portpart.backends.programs import MANY, Array, ExecutionSpace, Program, WorkRecord
+from portpart.backends.programs import MANY, Array, ExecutionSpace, Program
 from portpart.graphs import Graph, Hypergraph, WithMeasures, team_for_all
 from portpart.primitives import SLOTS, elements_of_rows_above
 
 if TYPE_CHECKING:
     from portpart.backends.programs import Records
 
-SCRATCH: dict[str, WorkRecord] = {
+SCRATCH: dict[str, Record] = {
     "rows": HashRows(), "groups": unclustered.TwoHopGroups(), "list_0": VertexList(),
     "list_1": VertexList(),
 }
@@ -95,7 +95,7 @@ class ClusteringInputs(NamedTuple):
     records: dict[str, Record | Words]
     sizes: FineSizes
     team: int
-    scratch: Mapping[str, WorkRecord] = MappingProxyType({})
+    scratch: Mapping[str, Record] = MappingProxyType({})
     total: int | None = None
     lanes: int = 1
 

@@ -11,7 +11,7 @@ from portpart.algorithms.coarsening.options import (
     of_vertices,
 )
 from portpart.backends import language as kl
-from portpart.backends.programs import Array, ExecutionSpace, Program, Slot, WorkRecord, work
+from portpart.backends.programs import Array, ExecutionSpace, Program, Slot
 from portpart.graphs import Csr, degree_of
 from portpart.primitives import SCAN_TILE, record_scan, tiles_of
 
@@ -19,7 +19,7 @@ MIN_WIDE_ROW = 64
 """No narrow team leaves clusters of so few arcs to the widest one."""
 
 
-class Clusters(WorkRecord):
+class Clusters(kl.Record):
     """A map from vertices to clusters 0 ... count-1.
 
     Attributes
@@ -32,16 +32,16 @@ class Clusters(WorkRecord):
     """
 
     max_count: int
-    cluster: Array = work(np.int32, of_vertices)
-    count: Array = work(np.int64, lambda sizes: 1, zeros=True)
+    cluster: Array = kl.work(np.int32, of_vertices)
+    count: Array = kl.work(np.int64, lambda sizes: 1, zeros=True)
 
 
-class Numbering(WorkRecord):
+class Numbering(kl.Record):
     """Which of n vertices lead clusters, and how many of those before each do."""
 
-    flags: Array = work(np.int8, of_vertices)
-    number: Array = work(np.int32, lambda sizes: sizes.vertices + 1)
-    tile_sums: Array = work(np.int64, lambda sizes: tiles_of(sizes.vertices))
+    flags: Array = kl.work(np.int8, of_vertices)
+    number: Array = kl.work(np.int32, lambda sizes: sizes.vertices + 1)
+    tile_sums: Array = kl.work(np.int64, lambda sizes: tiles_of(sizes.vertices))
 
     vertices: int = kl.word()
     tiles: int = kl.word()  # tiles of them
@@ -52,7 +52,7 @@ class Numbering(WorkRecord):
         return cls().with_words(vertices=n, tiles=tiles_of(n))
 
 
-class Members(WorkRecord):
+class Members(kl.Record):
     """The members of at most c clusters of n vertices.
 
     Attributes
@@ -76,12 +76,12 @@ class Members(WorkRecord):
 
     cluster: Array
     first: Array | None = None
-    count: Array = work(np.int32, of_clusters)
-    num_arcs: Array = work(np.int64, of_clusters)
-    offsets: Array = work(np.int32, around_clusters)
-    listed: Array = work(np.int32, of_vertices)
-    wide: Array = work(np.int32, lambda sizes: sizes.arcs // (MIN_WIDE_ROW + 1))
-    tile_sums: Array = work(np.int64, of_cluster_tiles)
+    count: Array = kl.work(np.int32, of_clusters)
+    num_arcs: Array = kl.work(np.int64, of_clusters)
+    offsets: Array = kl.work(np.int32, around_clusters)
+    listed: Array = kl.work(np.int32, of_vertices)
+    wide: Array = kl.work(np.int32, lambda sizes: sizes.arcs // (MIN_WIDE_ROW + 1))
+    tile_sums: Array = kl.work(np.int64, of_cluster_tiles)
 
     vertices: int = kl.word()
     clusters: int = kl.word()

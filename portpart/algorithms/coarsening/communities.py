@@ -13,21 +13,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from portpart.algorithms.coarsening.cluster_ratings import (
-    Clustering,
-    ClusterRow,
-    Rating,
-    weight_towards,
-)
+from portpart.algorithms.coarsening.cluster_ratings import ClusterRow, Rating, weight_towards
 from portpart.algorithms.coarsening.clustering import NO_LIMIT, ArcProposals, cluster
 from portpart.algorithms.coarsening.contraction import contract
 from portpart.algorithms.coarsening.options import ClusteringOptions, CommunityOptions
+from portpart.algorithms.coarsening.proposals import Proposals, keep_best_score
 from portpart.algorithms.coarsening.remove_large_nets import remove_large_nets
 from portpart.backends import language as kl
 from portpart.backends.language import Record
 from portpart.backends.programs import Array
 from portpart.graphs import MAX_INT32_ARCS, Csr, Graph, Hypergraph, Nets, degree_of, team_for
-from portpart.primitives import NO_VERTEX, CandidateSearch, gather, keep_best_score
+from portpart.primitives import NO_VERTEX, gather
 
 MAX_TOTAL = 2**61
 
@@ -185,7 +181,7 @@ def gain(weight, volume, v, total, graph: Csr):
 
 
 @kl.device
-def gain_at_neighbour(arc, u, v, graph: Csr, clusters: Clustering):
+def gain_at_neighbour(arc, u, v, graph: Csr, clusters: Proposals):
     """Gain of v if it joins a single vertex."""
     return gain(kl.value_or(graph.weights, arc, 1), kl.value_or(graph.vertex_weights, u, 1), v,
                 clusters.total, graph)
@@ -201,7 +197,7 @@ def others_in(c, v, own, cluster_weight, graph: Csr):
 
 
 @kl.device
-def gain_in_cluster(arc, c, v, graph: Csr, clusters: Clustering):
+def gain_in_cluster(arc, c, v, graph: Csr, clusters: Proposals):
     """Gain of v in a cluster around it; every arc is compared with every other."""
     volume = others_in(c, v, clusters.cluster[v], clusters.cluster_weight, graph)
     return gain(weight_towards(v, c, graph, clusters), volume, v, clusters.total, graph)
@@ -215,7 +211,7 @@ def gain_at_slot(slot, c, v, graph: Csr, row: ClusterRow):
 
 
 @kl.device
-def keep_gain(v, best, score, search: CandidateSearch):
+def keep_gain(v, best, score, search: Proposals):
     """Propose the best cluster if joining it gains anything."""
     top = kl.team_max(score)
     return keep_best_score(v, best if top > 0 else kl.int32(NO_VERTEX), score, search)

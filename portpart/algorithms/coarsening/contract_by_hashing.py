@@ -26,7 +26,7 @@ from portpart.algorithms.coarsening.options import (
 )
 from portpart.backends import language as kl
 from portpart.backends.language import Record, Static, Word
-from portpart.backends.programs import Array, WorkRecord, work
+from portpart.backends.programs import Array
 from portpart.graphs import Csr
 from portpart.primitives import EMPTY, SLOTS, claim_slot_in_team
 
@@ -35,7 +35,7 @@ WIDE_TEAM = 256
 ANY_ROW = 2**62
 
 
-class CoarseRows(WorkRecord):
+class CoarseRows(Record):
     """Rows of at most c clusters, before it is known how many arcs the coarse graph has.
 
     Attributes
@@ -56,14 +56,14 @@ class CoarseRows(WorkRecord):
         For scans of their arcs.
     """
 
-    begin: Array = work(index_type, around_clusters, outlives=True)
-    keys: Array = work(np.int32, of_arcs, outlives=True)
-    sums: Array = work(sum_type, of_arcs, outlives=True)
-    degrees: Array = work(np.int32, of_clusters)
-    arc_sums: Array = work(np.int64, of_clusters)
-    vertex_weights: Array = work(np.int64, of_clusters, outlives=True)
-    offsets: Array = work(index_type, around_clusters, outlives=True)
-    tile_sums: Array = work(np.int64, of_cluster_tiles)
+    begin: Array = kl.work(index_type, around_clusters, outlives=True)
+    keys: Array = kl.work(np.int32, of_arcs, outlives=True)
+    sums: Array = kl.work(sum_type, of_arcs, outlives=True)
+    degrees: Array = kl.work(np.int32, of_clusters)
+    arc_sums: Array = kl.work(np.int64, of_clusters)
+    vertex_weights: Array = kl.work(np.int64, of_clusters, outlives=True)
+    offsets: Array = kl.work(index_type, around_clusters, outlives=True)
+    tile_sums: Array = kl.work(np.int64, of_cluster_tiles)
 
     clusters: int = kl.word()  # the host reads all of them
     arcs: int = kl.word()  # of the coarse graph

@@ -31,10 +31,7 @@ from portpart.algorithms.coarsening.broken_groups import (
     split_groups,
 )
 from portpart.algorithms.coarsening.cluster_ratings import (
-    Proposals,
     Rating,
-    head_of,
-    may_join,
     propose_neighbour,
     rate_cluster,
     rate_slot,
@@ -54,10 +51,19 @@ from portpart.algorithms.coarsening.options import (
     of_vertices,
     sizes_of,
 )
+from portpart.algorithms.coarsening.proposals import (
+    Choice,
+    Proposals,
+    head_of,
+    keep_best_score,
+    may_join,
+    smallest_id,
+    tie_hash,
+)
 from portpart.backends import language as kl
-from portpart.backends.programs import MANY, Array, Program, WorkRecord, work
+from portpart.backends.programs import MANY, Array, Program
 from portpart.graphs import Csr, Graph, degree_of, team_for
-from portpart.primitives import NO_VERTEX, Choice, keep_best_score, smallest_id, tie_hash
+from portpart.primitives import NO_VERTEX
 
 if TYPE_CHECKING:
     from portpart.backends.language import Record, Words
@@ -70,7 +76,7 @@ TIES = {"first": smallest_id, "hash": tie_hash}
 """What decides between neighbours of one score."""
 
 
-class SelectionLinks(Proposals, WorkRecord):  # type: ignore[misc]  # those given first
+class SelectionLinks(Proposals):
     """The selections of n vertices, and what they link.
 
     Attributes
@@ -79,8 +85,8 @@ class SelectionLinks(Proposals, WorkRecord):  # type: ignore[misc]  # those give
         A vertex that a vertex is linked with and that is no larger; in the end the smallest one.
     """
 
-    subset: Array  # type: ignore[misc]
-    proposal: Array = work(np.int32, of_vertices)
+    subset: Array = kl.absent()
+    proposal: Array = kl.work(np.int32, of_vertices)
 
     changing: int = kl.word()  # whether subsets change still
 

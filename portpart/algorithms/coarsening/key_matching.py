@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.coarsening.cluster_ratings import Proposals, cluster_capacity, may_join
 from portpart.algorithms.coarsening.options import of_vertices
+from portpart.algorithms.coarsening.proposals import Proposals, cluster_capacity, may_join
 from portpart.backends import language as kl
 from portpart.backends.language import DeviceFunction, StaticValue
-from portpart.backends.programs import Array, Program, WorkRecord, work
+from portpart.backends.programs import Array, Program
 from portpart.graphs import Csr
 from portpart.primitives import mixed, tiles_of
 
@@ -41,7 +41,7 @@ LAST_ROUND = 48
 That rounds end can matter only where most vertices of a key fit none of the others."""
 
 
-class ActiveVertices(WorkRecord):
+class ActiveVertices(kl.Record):
     """Active vertices of n; their order depends on the threads, no result depends on that order.
 
     Attributes
@@ -50,7 +50,7 @@ class ActiveVertices(WorkRecord):
         The lists of even and of odd rounds; the last element is spare.
     """
 
-    listed: Array = work(np.int32, lambda sizes: 2 * sizes.vertices + 1)
+    listed: Array = kl.work(np.int32, lambda sizes: 2 * sizes.vertices + 1)
 
     vertices: int = kl.word()  # vertices of the graph
     count: int = kl.word()  # active in this round
@@ -58,7 +58,7 @@ class ActiveVertices(WorkRecord):
     round: int = kl.word()
 
 
-class Matching(Proposals, WorkRecord):  # type: ignore[misc]  # those given first
+class Matching(Proposals):
     """The proposals and the partners of n vertices.
 
     Attributes
@@ -67,11 +67,11 @@ class Matching(Proposals, WorkRecord):  # type: ignore[misc]  # those given firs
         The partner of each vertex, or -1; in the end the one of the two that leads.
     """
 
-    mate: Array  # type: ignore[misc]
-    proposal: Array = work(np.int32, of_vertices)
+    mate: Array = kl.absent()
+    proposal: Array = kl.work(np.int32, of_vertices)
 
 
-class KeyMatching(WorkRecord):
+class KeyMatching(kl.Record):
     """What n vertices are paired by.
 
     Attributes
@@ -90,10 +90,10 @@ class KeyMatching(WorkRecord):
     """
 
     max_degree: int
-    keys: Array = work(np.int64, of_vertices)
-    key_count: Array = work(np.int32, of_vertices)
-    leader: Array = work(np.int64, of_vertices)
-    slot: Array = work(np.int32, of_vertices)
+    keys: Array = kl.work(np.int64, of_vertices)
+    key_count: Array = kl.work(np.int32, of_vertices)
+    leader: Array = kl.work(np.int64, of_vertices)
+    slot: Array = kl.work(np.int32, of_vertices)
 
     runs: int = kl.word()  # stretches of vertices that are paired among themselves
     tiles: int = kl.word()  # tiles of vertices

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from portpart.algorithms.coarsening.cluster_ratings import cluster_capacity, head_of, may_join
 from portpart.algorithms.coarsening.clusters import Clusters, Numbering, record_numbering
 from portpart.algorithms.coarsening.hierarchy import ClusterRule
 from portpart.algorithms.coarsening.key_matching import (
@@ -33,18 +32,21 @@ from portpart.algorithms.coarsening.key_matching import (
     stay_active,
 )
 from portpart.algorithms.coarsening.options import MatchingOptions, sizes_of
+from portpart.algorithms.coarsening.proposals import (
+    Choice,
+    any_candidate,
+    best_candidate,
+    cluster_capacity,
+    directed_tie_hash,
+    head_of,
+    keep_best_score,
+    may_join,
+)
 from portpart.algorithms.coarsening.two_hop import record_two_hop
 from portpart.backends import language as kl
 from portpart.backends.programs import MANY, Array, Program
 from portpart.graphs import Csr, Graph, team_for
-from portpart.primitives import (
-    Choice,
-    any_candidate,
-    best_candidate,
-    directed_tie_hash,
-    hash_of,
-    keep_best_score,
-)
+from portpart.primitives import hash_of
 
 if TYPE_CHECKING:
     from portpart.backends.programs import Records
@@ -92,7 +94,7 @@ def matched_clusters(graph: Graph, max_weight: int, seed: int, label: Array | No
     """
     n, sizes, space = graph.num_vertices, sizes_of(graph), graph.space
     clusters = Clusters.allocate(space, sizes, max_count=n)
-    matching = Matching(seed=seed, max_weight=max_weight, label=label, total=None,
+    matching = Matching(seed=seed, max_weight=max_weight, label=label,
                         mate=clusters.cluster)
     records = {"graph": graph.csr, "active": ActiveVertices().with_words(vertices=n),
                "matching": matching, "numbering": PairNumbering.of(n),

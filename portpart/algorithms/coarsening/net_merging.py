@@ -23,7 +23,7 @@ from portpart.algorithms.coarsening.options import (
     sum_type,
 )
 from portpart.backends import language as kl
-from portpart.backends.programs import MANY, Array, Program, WorkRecord, work
+from portpart.backends.programs import MANY, Array, Program
 from portpart.graphs import MAX_INT32, Hypergraph, Nets
 from portpart.primitives import mixed, record_scan, record_scans, row_at, sort_rows, tiles_of
 
@@ -36,7 +36,7 @@ RUN = 32
 RUN_TEAM = 8
 
 
-class SortedPins(WorkRecord):
+class SortedPins(kl.Record):
     """All p pins, of which some are equal.
 
     Attributes
@@ -52,16 +52,16 @@ class SortedPins(WorkRecord):
     """
 
     keys: Array
-    first: Array = work(np.int8, of_pins)
-    places: Array = work(index_type, lambda sizes: sizes.pins + 1)
-    tile_sums: Array = work(np.int64, lambda sizes: tiles_of(sizes.pins))
+    first: Array = kl.work(np.int8, of_pins)
+    places: Array = kl.work(index_type, lambda sizes: sizes.pins + 1)
+    tile_sums: Array = kl.work(np.int64, lambda sizes: tiles_of(sizes.pins))
 
     pins: int = kl.word()
     runs: int = kl.word()  # runs of pins
     tiles: int = kl.word()
 
 
-class DistinctPins(WorkRecord):
+class DistinctPins(kl.Record):
     """The distinct pins of m nets.
 
     Attributes
@@ -74,9 +74,9 @@ class DistinctPins(WorkRecord):
         A sum over a net's pins.
     """
 
-    clusters: Array = work(np.int32, of_pins)
-    begin: Array = work(index_type, lambda sizes: sizes.nets + 1)
-    digest: Array = work(np.uint64, of_nets)
+    clusters: Array = kl.work(np.int32, of_pins)
+    begin: Array = kl.work(index_type, lambda sizes: sizes.nets + 1)
+    digest: Array = kl.work(np.uint64, of_nets)
 
     nets: int = kl.word()
     most_runs: int = kl.word()  # no more runs of distinct pins
@@ -196,7 +196,7 @@ def of_net_tiles(sizes: FineNetSizes) -> int:
     return tiles_of(sizes.nets)
 
 
-class CoarseNets(WorkRecord):
+class CoarseNets(kl.Record):
     """The m nets of a hypergraph while it is contracted.
 
     Attributes
@@ -217,16 +217,16 @@ class CoarseNets(WorkRecord):
         For scans of these.
     """
 
-    table: Array = work(np.int32, of_slots)
-    slot: Array = work(slot_type, of_nets)
-    differs: Array = work(np.int8, of_nets)
-    stays: Array = work(np.int8, of_nets, outlives=True)
-    weights: Array = work(sum_type, of_nets, outlives=True)
-    sizes: Array = work(np.int32, of_nets)
-    number: Array = work(np.int32, lambda sizes: sizes.nets + 1, outlives=True)
-    offsets: Array = work(index_type, lambda sizes: sizes.nets + 1, outlives=True)
-    number_sums: Array = work(np.int64, of_net_tiles)
-    offset_sums: Array = work(np.int64, of_net_tiles)
+    table: Array = kl.work(np.int32, of_slots)
+    slot: Array = kl.work(slot_type, of_nets)
+    differs: Array = kl.work(np.int8, of_nets)
+    stays: Array = kl.work(np.int8, of_nets, outlives=True)
+    weights: Array = kl.work(sum_type, of_nets, outlives=True)
+    sizes: Array = kl.work(np.int32, of_nets)
+    number: Array = kl.work(np.int32, lambda sizes: sizes.nets + 1, outlives=True)
+    offsets: Array = kl.work(index_type, lambda sizes: sizes.nets + 1, outlives=True)
+    number_sums: Array = kl.work(np.int64, of_net_tiles)
+    offset_sums: Array = kl.work(np.int64, of_net_tiles)
 
     nets: int = kl.word()
     net_tiles: int = kl.word()

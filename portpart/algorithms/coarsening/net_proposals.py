@@ -19,11 +19,9 @@ import numpy as np
 
 from portpart.algorithms.coarsening.cluster_ratings import (
     MAX_ROW,
-    Clustering,
     ClusterRow,
     HashRows,
     cluster_at,
-    cluster_capacity,
     may_be_in,
     rate_slot,
 )
@@ -36,20 +34,18 @@ from portpart.algorithms.coarsening.cluster_rounds import (
 )
 from portpart.algorithms.coarsening.clustering import NO_DEGREE, ClusteringInputs, ClusterRecording
 from portpart.algorithms.coarsening.options import FineSizes, NetOptions, of_vertices
+from portpart.algorithms.coarsening.proposals import (
+    Choice,
+    Proposals,
+    best_candidate,
+    cluster_capacity,
+    keep_best_score,
+)
 from portpart.backends import language as kl
 from portpart.backends.language import Kernel, Record, Static
-from portpart.backends.programs import Array, Element, WorkRecord, work
+from portpart.backends.programs import Array, Element
 from portpart.graphs import Csr, Hypergraph, Nets, degree_of, team_for
-from portpart.primitives import (
-    EMPTY,
-    SLOTS,
-    Choice,
-    best_candidate,
-    claim_slot_in_team,
-    hash_of,
-    keep_best_score,
-    offsets_from_counts,
-)
+from portpart.primitives import EMPTY, SLOTS, claim_slot_in_team, hash_of, offsets_from_counts
 
 MAX_PINS = 200_000
 """A vertex examines no more pins of others."""
@@ -63,7 +59,7 @@ FAR = 1024
 """Slots of the widest team; vertices that may need more have a row in main memory."""
 
 
-class RatedNets(WorkRecord):
+class RatedNets(Record):
     """The nets around n vertices, and what they count.
 
     Attributes
@@ -92,11 +88,11 @@ class RatedNets(WorkRecord):
     max_rated: int
     unit: int
     without: int
-    log2_rate: Array = work(np.int8, of_vertices)
-    begin: Array = work(np.int32, of_vertices, zeros=True)
-    pins: Array = work(np.int32, of_vertices)
-    far_slots: Array = work(np.int32, of_vertices)
-    far: Array = work(np.int64, lambda sizes: sizes.vertices + 1)
+    log2_rate: Array = kl.work(np.int8, of_vertices)
+    begin: Array = kl.work(np.int32, of_vertices, zeros=True)
+    pins: Array = kl.work(np.int32, of_vertices)
+    far_slots: Array = kl.work(np.int32, of_vertices)
+    far: Array = kl.work(np.int64, lambda sizes: sizes.vertices + 1)
 
 
 @kl.device
@@ -266,7 +262,7 @@ class PinRange(Record):
 
 
 @kl.kernel
-def propose_cluster_by_nets(i, listed, graph: Csr, clusters: Clustering, rated: RatedNets,
+def propose_cluster_by_nets(i, listed, graph: Csr, clusters: Proposals, rated: RatedNets,
                             rows: HashRows, looked_at: PinRange, by: NetRating):
     """Wish of vertex listed[i], if the pins that it examines are of a number in a range."""
     near = ClusterRow(seed=clusters.seed, proposal=clusters.proposal,
@@ -313,7 +309,7 @@ WIDE_TEAM, NARROW_TEAM = 256, 32
 class NetVertexList(VertexList):
     """The same where any vertex may examine many pins."""
 
-    wide: Array = work(np.int32, of_vertices)
+    wide: Array = kl.work(np.int32, of_vertices)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from portpart.algorithms.coarsening.cluster_rounds import (
     of_keys,
 )
 from portpart.backends import language as kl
-from portpart.backends.programs import Array, WorkRecord, work
+from portpart.backends.programs import Array
 from portpart.graphs import Csr, global_id
 from portpart.primitives import NO_VERTEX, hash_of, is_drawn, mixed
 
@@ -27,7 +27,7 @@ FILL = 2
 """Groups are this many times lighter than they may be, on average."""
 
 
-class TwoHopGroups(WorkRecord):
+class TwoHopGroups(kl.Record):
     """Preferred clusters of unclustered vertices, and groups of those with the same one.
 
     Most lies in arrays that the rounds no longer need.  An element belongs to a preferred cluster,
@@ -47,7 +47,7 @@ class TwoHopGroups(WorkRecord):
         The weight of all in the group, and of its granted members.
     """
 
-    first: Array = work(np.int32, of_keys)
+    first: Array = kl.work(np.int32, of_keys)
     count: Array = kl.absent()
     weight: Array = kl.absent()
     group_leader: Array = kl.absent()

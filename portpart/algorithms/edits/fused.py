@@ -35,7 +35,7 @@ from portpart.algorithms.edits.rewrite import find_room, rewrite_row
 from portpart.algorithms.edits.wide_rows import ChangedRowPlaces, added, removed
 from portpart.backends import language as kl
 from portpart.backends.language import Record, Words
-from portpart.backends.programs import Array, ExecutionSpace, Program, Slot, work
+from portpart.backends.programs import Array, ExecutionSpace, Program, Slot
 from portpart.graphs import MAX_INT32, MAX_TOTAL_WEIGHT, TEAM, EditableRows, RowStore
 from portpart.primitives import SCAN_TILE, TEAM as SCAN_TEAM, scan_tile
 
@@ -249,7 +249,7 @@ def _dtype(array: Any) -> Any:
     return None if array is None else array.dtype
 
 
-ONE_MORE = work(np.int64, lambda length: length + 1)
+ONE_MORE = kl.work(np.int64, lambda length: length + 1)
 
 
 def limits_for(store: RowStore, counts: dict[str, int], total_weight: int, alone: bool) -> Limits:
@@ -300,8 +300,8 @@ def _slots_of(program: Program, number: int, inputs: StoreInputs,
     """The slots of kernels that check one store."""
     own = {name: made[numbered] for name, numbered in zip(OWN, NAMES[number], strict=True)}
     arguments = own["arguments"]
-    order = program.scratch(f"order{number}", work(np.int32, int))
-    keys, spaces = (program.scratch(f"{name}{number}", work(np.int64, int))
+    order = program.scratch(f"order{number}", kl.work(np.int32, int))
+    keys, spaces = (program.scratch(f"{name}{number}", kl.work(np.int64, int))
                     for name in ("unsorted", "spaces"))
     return {**own, **dict(arguments.named()), "operations": made["operations"], "keys": keys,
             "spaces": spaces, "total": made["counters0"], "before": arguments.places.before,

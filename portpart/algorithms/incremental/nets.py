@@ -24,6 +24,7 @@ from portpart.algorithms.incremental.widening import NEIGHBOUR_TEAM, flag_pins
 from portpart.algorithms.objectives import (
     MAX_SMALL,
     SMALL_TEAM,
+    NetRows,
     NetWords,
     PinSets,
     PinStateSizes,
@@ -38,14 +39,13 @@ from portpart.algorithms.refinement.nets import (
     NET_PIECES,
     ListWords,
     NetSteps,
-    RefinedNets,
     concerns_few,
     empty_lists,
     list_words,
     refined,
 )
-from portpart.backends.language import DeviceFunction
-from portpart.backends.programs import Array, ExecutionSpace, WorkRecord
+from portpart.backends.language import DeviceFunction, Record
+from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import Csr, Nets, extended
 
 # Rows of a graph that is edited, as refinement sees them; nothing is recounted -----------------
@@ -202,10 +202,10 @@ class NetsFollowed:
                                                row=space.full(sizes.nets, NONE, np.int32))
         self._pool, self.nothing = self.graph.pins.rows.elements, Nothing(space)
         self._parts: tuple[Any, ...] = ()
-        self._rows: RefinedNets | None = None
+        self._rows: NetRows | None = None
         self._deletions = NetDeletions(self.graph.nets.deletions)
 
-    def __call__(self, edited: EditedNets) -> RefinedNets:
+    def __call__(self, edited: EditedNets) -> NetRows:
         """The rows as kernels take them, with room for the state of all nets.
 
         The same record as long as the arrays are the same.
@@ -322,7 +322,7 @@ def spare_rows(num_blocks: int) -> int:
     return max(1, min(MAX_SPARE_ROWS, MAX_SPARE_COUNTERS // num_blocks))
 
 
-def grown(space: ExecutionSpace, piece: WorkRecord, sizes: PinStateSizes) -> WorkRecord:
+def grown(space: ExecutionSpace, piece: Record, sizes: PinStateSizes) -> Record:
     """A record of the state with room for more; nets that are new have no pins."""
     longer = {}
     for name, array in piece.declared.items():

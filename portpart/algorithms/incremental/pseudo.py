@@ -60,7 +60,7 @@ from portpart.algorithms.refinement.prefix import (
 )
 from portpart.backends import language as kl
 from portpart.backends.language import Kernel, Scope
-from portpart.backends.programs import ExecutionSpace, WorkRecord
+from portpart.backends.programs import ExecutionSpace
 from portpart.graphs import Csr
 
 BLOCKS_TEAM = 32
@@ -83,7 +83,7 @@ class PseudoBlock(Piece):
     list_first: ClassVar[Kernel] = list_first
 
     def records(self, space: ExecutionSpace, sizes: RefinementSizes,
-                run: Run) -> dict[str, WorkRecord]:
+                run: Run) -> dict[str, kl.Record]:
         """The pseudo block."""
         return {"sequence": pseudo_for(space, sizes, run)}
 

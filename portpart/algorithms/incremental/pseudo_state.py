@@ -10,7 +10,7 @@ from portpart.algorithms.refinement.moves import Moves, sum_copies
 from portpart.algorithms.refinement.prefix import MoveSequence, PrefixWords
 from portpart.backends import language as kl
 from portpart.backends.language import Words
-from portpart.backends.programs import Array, ExecutionSpace, work
+from portpart.backends.programs import Array, ExecutionSpace
 from portpart.primitives import sort_arrays
 
 PASSES = 2
@@ -83,7 +83,7 @@ class Pseudo(MoveSequence):
     """
 
     words: PseudoWords  # type: ignore[misc]  # what has to be given comes first
-    members: Array = work(np.int32, lambda size: size.vertices)
+    members: Array = kl.work(np.int32, lambda size: size.vertices)
 
 
 def pseudo_for(space: ExecutionSpace, sizes: RefinementSizes, run: Run) -> Pseudo:

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from portpart.backends.language import Record, Scope, Words
-from portpart.backends.programs import Array, ExecutionSpace, WorkRecord, work
+from portpart.backends.language import Record, Scope, Words, work
+from portpart.backends.programs import Array, ExecutionSpace
 
 
 class BisectionSizes(Words):
@@ -158,7 +158,7 @@ def _sums(values: np.ndarray) -> np.ndarray:
     return np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
 
 
-class Candidates(WorkRecord):
+class Candidates(Record):
     """Partitions in the making: c candidates with n vertices each, and k blocks in the end.
 
     Attributes

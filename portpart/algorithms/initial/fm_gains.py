@@ -27,7 +27,7 @@ from portpart.algorithms.initial.bisection_state import (
 )
 from portpart.backends import language as kl
 from portpart.backends.language import DeviceFunction, Kernel, Record, Static, Words
-from portpart.backends.programs import Array, WorkRecord, work
+from portpart.backends.programs import Array
 from portpart.graphs import Csr
 from portpart.primitives import hash_of
 
@@ -126,7 +126,7 @@ def _of_attempts(sizes: StartSizes) -> int:
     return sizes.trials * sizes.vertices
 
 
-class Attempts(WorkRecord):
+class Attempts(Record):
     """Attempts at the bisections of a level: a of them for all candidates, with n vertices each.
 
     Attributes
@@ -142,12 +142,12 @@ class Attempts(WorkRecord):
     totals : array of int64, shape (a * k * NUM_TOTALS,)
     """
 
-    side: Array = work(np.int8, _of_attempts)
-    key: Array = work(np.int64, _of_attempts)
-    moves: Array = work(np.int32, _of_attempts)
-    best: Array = work(np.int64, lambda sizes: sizes.trials * sizes.groups)
-    totals: Array = work(np.int64, lambda sizes: (sizes.candidates * sizes.trials * sizes.blocks
-                                                  * NUM_TOTALS), zeros=True)
+    side: Array = kl.work(np.int8, _of_attempts)
+    key: Array = kl.work(np.int64, _of_attempts)
+    moves: Array = kl.work(np.int32, _of_attempts)
+    best: Array = kl.work(np.int64, lambda sizes: sizes.trials * sizes.groups)
+    totals: Array = kl.work(np.int64, lambda sizes: (sizes.candidates * sizes.trials * sizes.blocks
+                                                     * NUM_TOTALS), zeros=True)
 
 
 class AttemptScratch(Record):
@@ -219,7 +219,7 @@ class Stage(Static):
     Attributes
     ----------
     work : DeviceFunction
-        ``work(bisection, splits, graph, candidates, attempts, state, rule)``.
+        ``kl.work(bisection, splits, graph, candidates, attempts, state, rule)``.
     rule : GainRule
     room : int
         Elements of the scratch arrays of a team.

@@ -23,7 +23,7 @@ from portpart.algorithms.objectives import (
     DISTANCE,
     Balance,
     Distances,
-    DistanceTables,
+    Tables,
     cost_of,
     cost_of_arcs,
 )
@@ -176,7 +176,7 @@ def _overloads(graph: Graph, sections: Sections, balance: Balance, part: Array,
 
 
 @kl.kernel
-def add_section_costs(v, graph: Csr, part, tables: DistanceTables, sections: Sections, sums,
+def add_section_costs(v, graph: Csr, part, tables: Tables, sections: Sections, sums,
                       distance: StaticValue):
     """Add what v's arcs cost to its section; atomic, independent of order."""
     cost = cost_of_arcs(v, graph, part, 0, tables, distance)

@@ -15,7 +15,6 @@ from .distances import (
     DISTANCE as DISTANCE,
     MAX_COUNTED as MAX_COUNTED,
     Distances as Distances,
-    DistanceTables as DistanceTables,
     distances_on as distances_on,
 )
 from .hub_connectivity import (

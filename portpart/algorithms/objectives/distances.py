@@ -37,11 +37,7 @@ MAX_COUNTED = 4096
 """With more elements, weights into all of them are not counted, and bounds are not needed."""
 
 
-class DistanceTables(Tables):
-    """What a function of `DISTANCE` needs: the tables of its kind."""
-
-
-class TreeDistances(DistanceTables):
+class TreeDistances(Tables):
     """Distances of a hierarchy with l levels and k elements.
 
     Attributes
@@ -63,7 +59,7 @@ class TreeDistances(DistanceTables):
     bounds: Array
 
 
-class MatrixDistances(DistanceTables):
+class MatrixDistances(Tables):
     """Distances of k elements by a matrix.
 
     Attributes
@@ -91,7 +87,7 @@ class Distances:
     """
 
     kind: str
-    tables: DistanceTables
+    tables: Tables
     num_elements: int
 
 

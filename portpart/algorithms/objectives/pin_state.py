@@ -10,11 +10,12 @@ the others.
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass
+from typing import Any
 
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.programs import Array, ExecutionSpace, WorkRecord, work
+from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import Csr, Hypergraph, Nets
 
 MAX_SMALL = 64
@@ -86,7 +87,7 @@ def words_for(num_blocks: int) -> int:
     return -(-num_blocks // BITS)
 
 
-class PinSets(WorkRecord):
+class PinSets(kl.Record):
     """Which blocks nets touch, and in which of them one of their pins is alone.
 
     Attributes
@@ -104,11 +105,11 @@ class PinSets(WorkRecord):
     net_of_row : array of int32
     """
 
-    bits: Array = work(np.uint64, lambda size: 2 * size.words)
-    touched: Array = work(np.int32, lambda size: size.listed)
-    connectivity: Array = work(np.int32, lambda size: size.nets)
-    row: Array = work(np.int32, lambda size: size.nets)
-    net_of_row: Array = work(np.int32, lambda size: size.large)
+    bits: Array = kl.work(np.uint64, lambda size: 2 * size.words)
+    touched: Array = kl.work(np.int32, lambda size: size.listed)
+    connectivity: Array = kl.work(np.int32, lambda size: size.nets)
+    row: Array = kl.work(np.int32, lambda size: size.nets)
+    net_of_row: Array = kl.work(np.int32, lambda size: size.large)
 
     nets: int = kl.word()
     listing: int = kl.word()  # all nets, where those of few pins list what they touch; else none
@@ -117,7 +118,7 @@ class PinSets(WorkRecord):
     large: int = kl.word()  # nets with counters
 
 
-class PinCounts(WorkRecord):
+class PinCounts(kl.Record):
     """Counters of nets of many pins, row by row.
 
     Attributes
@@ -126,10 +127,10 @@ class PinCounts(WorkRecord):
         Pins in each block.
     """
 
-    counts: Array = work(np.int32, lambda size: size.counters)
+    counts: Array = kl.work(np.int32, lambda size: size.counters)
 
 
-class HubSums(WorkRecord):
+class HubSums(kl.Record):
     """What ties hubs to blocks (`hub_connectivity.py`).
 
     Attributes
@@ -140,8 +141,8 @@ class HubSums(WorkRecord):
         Row by row.
     """
 
-    row: Array = work(np.int32, lambda size: size.vertices if _of_summed(size) else 0)
-    sums: Array = work(np.int64, lambda size: _of_summed(size) * words_of_hub(size.blocks))
+    row: Array = kl.work(np.int32, lambda size: size.vertices if _of_summed(size) else 0)
+    sums: Array = kl.work(np.int64, lambda size: _of_summed(size) * words_of_hub(size.blocks))
 
 
 class NetWords(PinSets.own_words):
@@ -158,6 +159,8 @@ class NetRows(Csr):
     pin_counts : PinCounts
     hub_sums : HubSums
     net_words : NetWords
+    lists, afterburner, hub_chunks, list_words
+        What refinement keeps in addition (`refinement/nets/state.py`), where it has begun.
     """
 
     nets: Nets
@@ -165,6 +168,10 @@ class NetRows(Csr):
     pin_counts: PinCounts
     hub_sums: HubSums
     net_words: NetWords
+    lists: Any = kl.absent()
+    afterburner: Any = kl.absent()
+    hub_chunks: Any = kl.absent()
+    list_words: Any = kl.absent()
 
 
 def net_sizes(graph: Hypergraph, num_blocks: int, lines_up: bool = False,

@@ -9,7 +9,7 @@ import numpy as np
 from portpart.algorithms.objectives import Objective, Rules, Tables
 from portpart.backends import language as kl
 from portpart.backends.language import Record, StaticValue, Words
-from portpart.backends.programs import Array, Program, WorkRecord, work
+from portpart.backends.programs import Array, Program
 from portpart.graphs import Csr, Graph
 from portpart.primitives import LOWEST, pair_hash, team_winner
 
@@ -52,7 +52,7 @@ def of_blocks(k: int) -> int:
     return k
 
 
-class BlockPlaces(WorkRecord):
+class BlockPlaces(Record):
     """Places of k blocks, and what they would cost elsewhere.
 
     Attributes
@@ -67,10 +67,10 @@ class BlockPlaces(WorkRecord):
 
     place: Array
     group: Array | None
-    table: Array = work(np.int64, lambda k: k * k)
+    table: Array = kl.work(np.int64, lambda k: k * k)
 
 
-class SwapProposals(WorkRecord):
+class SwapProposals(Record):
     """What the blocks propose in a round.
 
     Attributes
@@ -85,10 +85,10 @@ class SwapProposals(WorkRecord):
         The partner of a block whose swap is applied, or -1.
     """
 
-    gain: Array = work(np.int64, of_blocks)
-    partner: Array = work(np.int32, of_blocks)
-    lead: Array = work(np.int64, of_blocks)
-    winner: Array = work(np.int32, of_blocks)
+    gain: Array = kl.work(np.int64, of_blocks)
+    partner: Array = kl.work(np.int32, of_blocks)
+    lead: Array = kl.work(np.int64, of_blocks)
+    winner: Array = kl.work(np.int32, of_blocks)
 
 
 @kl.kernel

@@ -8,7 +8,7 @@ from portpart.algorithms.refinement.incumbent import Incumbent
 from portpart.algorithms.refinement.moves import Moves
 from portpart.algorithms.refinement.options import Figures
 from portpart.algorithms.refinement.rebalancing import Rebalancing
-from portpart.backends.programs import WorkRecord
+from portpart.backends.language import Record
 
 
 class LevelWords(Figures, Moves.own_words, GainCache.own_words, ActiveSets.own_words,
@@ -23,7 +23,7 @@ class LevelWords(Figures, Moves.own_words, GainCache.own_words, ActiveSets.own_w
 SIZE = len(LevelWords.indices)
 
 
-class Run(WorkRecord):
+class Run(Record):
     """The pieces of refinement; `before` are the words of the run before."""
 
     moves: Moves
@@ -37,6 +37,6 @@ class Run(WorkRecord):
     before: LevelWords
 
 
-PIECES: tuple[type[WorkRecord], ...] = (
+PIECES: tuple[type[Record], ...] = (
     Moves, GainCache, ActiveSets, Incumbent, Blocks, UnratedList, Rebalancing)
 """The records that hold work arrays."""

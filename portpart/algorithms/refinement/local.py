@@ -50,7 +50,7 @@ from portpart.algorithms.refinement.program import record_iterations
 from portpart.algorithms.refinement.rebalancing import RebalancingSteps
 from portpart.backends import language as kl
 from portpart.backends.language import Words
-from portpart.backends.programs import Array, ExecutionSpace, WorkRecord, work
+from portpart.backends.programs import Array, ExecutionSpace
 
 if TYPE_CHECKING:
     from portpart.backends.language import Record
@@ -84,7 +84,7 @@ class LocalReport(Words):
     journaled: int
 
 
-class Journal(WorkRecord):
+class Journal(kl.Record):
     """The vertices moved in a run around vertices.
 
     Attributes
@@ -106,9 +106,9 @@ class Journal(WorkRecord):
     migration_factor: int
     report: LocalReport
     weights: Array
-    previous: Array = work(np.int32, lambda size: size.vertices)
-    listed: Array = work(np.int32, lambda size: size.vertices)
-    left: Array = work(np.int32, lambda size: size.vertices)
+    previous: Array = kl.work(np.int32, lambda size: size.vertices)
+    listed: Array = kl.work(np.int32, lambda size: size.vertices)
+    left: Array = kl.work(np.int32, lambda size: size.vertices)
 
 
 class LocalRefinement(NamedTuple):

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from portpart.algorithms.objectives import HUB_TEAM, Rules
 from portpart.algorithms.refinement.level import Run
 from portpart.algorithms.refinement.options import RefinementOptions, RefinementSizes
-from portpart.backends.language import Kernel, Word
-from portpart.backends.programs import Element, ExecutionSpace, Program, WorkRecord
+from portpart.backends.language import Kernel, Record, Word
+from portpart.backends.programs import Element, ExecutionSpace, Program
 from portpart.graphs import Csr
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class Piece:
         return self
 
     def records(self, space: ExecutionSpace, sizes: RefinementSizes,
-                run: Run) -> dict[str, WorkRecord]:
+                run: Run) -> dict[str, Record]:
         """Its own records, by the names that kernels have for them."""
         return {}
 

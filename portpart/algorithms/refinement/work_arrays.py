@@ -16,8 +16,8 @@ from portpart.algorithms.refinement.incumbent import ROOM, WORDS
 from portpart.algorithms.refinement.level import PIECES, SIZE, LevelWords, Run
 from portpart.algorithms.refinement.options import RefinementSizes, max_arcs
 from portpart.algorithms.refinement.piece import Piece, Widths
-from portpart.backends.language import Word
-from portpart.backends.programs import ExecutionSpace, WorkRecord, bytes_of
+from portpart.backends.language import Record, Word
+from portpart.backends.programs import ExecutionSpace, bytes_of
 from portpart.graphs import Csr, Structure, WithMeasures, team_for
 
 STATES, PAGES = 3, 2
@@ -43,7 +43,7 @@ def run_for(space: ExecutionSpace, sizes: RefinementSizes, balance: Balance) -> 
 
 
 def own_records(pieces: tuple[Piece, ...], space: ExecutionSpace, sizes: RefinementSizes,
-                run: Run) -> dict[str, WorkRecord]:
+                run: Run) -> dict[str, Record]:
     """The records that belong to a piece each."""
     return {name: record for piece in pieces
             for name, record in piece.records(space, sizes, run).items()}

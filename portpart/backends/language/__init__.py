@@ -14,13 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from portpart.backends.language.arrays import Slice, Sliced, work
 from portpart.backends.language.check import check_function
 from portpart.backends.language.kernels import DeviceFunction, Kernel
 from portpart.backends.language.records import (
     Record,
     Scope,
-    Slice,
-    Sliced,
     StaticArray,
     Words,
     absent,
@@ -110,6 +109,7 @@ __all__ = [
     "uint64",
     "value_or",
     "word",
+    "work",
 ]
 
 

@@ -16,85 +16,19 @@ with a class of words for an array of int64 whose elements have names.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from inspect import get_annotations
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from portpart.backends.language.arrays import Allocator, Declared, Sliced
+
 if TYPE_CHECKING:
-    import cupy
     from typing_extensions import Self, dataclass_transform
-
-    Array: TypeAlias = np.ndarray | cupy.ndarray
 else:
-    Array = np.ndarray
-
     def dataclass_transform(**_: Any) -> Any:  # noqa: D103
         return lambda cls: cls
-"""Array: a one-dimensional array of an execution space."""
-
-
-# Arrays that are slices of one, which exist as arrays only if they are read --------------------
-#
-# A run of a program only needs to know where they begin: to cut an array out of another
-# takes Python as long as what is done with a few elements.
-
-
-class Slice(NamedTuple):
-    """A stretch of an array as one of another type.
-
-    Attributes
-    ----------
-    dtype : numpy.dtype
-    begin : int
-        Bytes before it.
-    length : int
-        Its elements.
-    """
-
-    dtype: np.dtype
-    begin: int
-    length: int
-
-    def of(self, memory: Any) -> Any:
-        """The array; it begins and ends with elements of `memory`."""
-        size, end = memory.itemsize, self.begin + self.length * self.dtype.itemsize
-        return memory[self.begin // size : end // size].view(self.dtype)
-
-
-class Sliced:
-    """A record or words that may have slices of an array in place of arrays.
-
-    Attributes
-    ----------
-    memory : array
-        What they are slices of; None if there are none.
-    slices : dict
-        The slices, by their names.
-    """
-
-    memory: ClassVar[Any] = None
-    slices: ClassVar[dict[str, Slice]] = {}
-
-    @classmethod
-    def sliced(cls, memory: Array, slices: dict[str, Slice], **others: Any) -> Self:
-        """An instance with slices of `memory`, and others given as they are; none by default."""
-        made = object.__new__(cls)
-        made.__dict__.update(others, memory=memory, slices=slices)
-        return made
-
-    if not TYPE_CHECKING:
-        def __getattr__(self, name: str) -> Any:
-            """The array of a slice, from now on the same one."""
-            if name not in self.slices:
-                raise AttributeError(f"{type(self).__name__} has no {name!r}")
-            self.__dict__[name] = array = self.slices[name].of(self.memory)
-            return array
-
-    def length_of(self, name: str) -> int:
-        """Elements of one of its arrays."""
-        return self.slices[name].length if name in self.slices else len(getattr(self, name))
 
 
 # Records and words ------------------------------------------------------------------------------
@@ -108,6 +42,9 @@ class Record:
     them when it is imported.  A field may be absent (None), or a record itself.  Kernels get those
     fields only that they read or pass on.  A subclass without fields stands for any of
     its subclasses: it depends on the device functions that a parameter is passed to which one.
+
+    A field that is declared by ``work()`` is a work array: ``allocate`` makes those of a record,
+    and one that is not allocated stands for scratch of a program.
 
     A field that is declared by ``word()`` is a number of the record that kernels change, as in
     ``lists.heavy = 0``.  Such numbers are words of the class ``own_words``, which may be a part of
@@ -126,7 +63,9 @@ class Record:
     field_names: ClassVar[tuple[str, ...]] = ()
     field_types: ClassVar[dict[str, Any]] = {}
     defaults: ClassVar[dict[str, Any]] = {}
+    declared: ClassVar[dict[str, Declared]] = {}
     own_words: ClassVar[Any] = None
+    _outliving: ClassVar[list[str]] = []
 
     def __init_subclass__(cls) -> None:
         own = get_annotations(cls)
@@ -139,6 +78,9 @@ class Record:
         cls.field_names = tuple(cls.field_types)
         cls.defaults = {**cls.defaults,
                         **{name: vars(cls)[name] for name in own if name in vars(cls)}}
+        cls.declared = {name: default for name, default in cls.defaults.items()
+                        if isinstance(default, Declared)}
+        cls._outliving = [name for name, array in cls.declared.items() if array.outlives]
         if "__init__" not in vars(cls):
             cls.__init__ = Record.__init__  # type: ignore[method-assign]
 
@@ -201,6 +143,52 @@ class Record:
             result.__dict__["slices"] = {name: each for name, each in self.slices.items()
                                          if name not in values}
         return result
+
+    # work arrays --------------------------------------------------------------------------
+
+    @classmethod
+    def allocate(cls, space: Allocator, sizes: Any, **given: Any) -> Self:
+        """Make the arrays for a problem of these sizes; other fields, and some of them, are given.
+
+        Parameters
+        ----------
+        sizes
+            What the declared lengths are computed from.
+        """
+        return cls(**given, **cls._arrays(space, sizes, [
+            name for name in cls.declared if name not in given]))
+
+    @classmethod
+    def outliving(cls, space: Allocator, sizes: Any, **given: Any) -> Self:
+        """The same for a program: what it has no more use for when it is done stays scratch."""
+        return cls(**given, **cls._arrays(space, sizes, cls._outliving))
+
+    @classmethod
+    def _arrays(cls, space: Allocator, sizes: Any, names: Iterable[str]) -> dict[str, Any]:
+        values, declared, empty = {}, cls.declared, space.empty
+        for name in names:
+            kind, length, zeros, _ = declared[name]
+            dtype = kind if isinstance(kind, np.dtype) else kind(sizes)
+            values[name] = (space.zeros if zeros else empty)(length(sizes), dtype)
+        return values
+
+    def lasting(self, before: Any, after: Any) -> Self:
+        """The record for other sizes, without those arrays whose length is another one there.
+
+        They are absent, and `completed` makes them.
+        """
+        return self.replaced(**{name: None for name, array in self.declared.items()
+                                if array.length(before) != array.length(after)})
+
+    def completed(self, space: Allocator, sizes: Any) -> Self:
+        """The same record with those arrays made that are absent."""
+        absent = [name for name in self.declared if getattr(self, name) is None]
+        return self.replaced(**self._arrays(space, sizes, absent)) if absent else self
+
+    @classmethod
+    def num_bytes(cls, sizes: Any) -> int:
+        """Bytes of all work arrays together."""
+        return sum(array.num_bytes(sizes) for array in cls.declared.values())
 
 
 def word() -> Any:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from portpart.backends.language.records import Array
+    from portpart.backends.language.arrays import Array
 
 INTEGER_TYPES = ("int8", "int32", "int64", "uint8", "uint32", "uint64")
 FLOAT_TYPES = ("float32", "float64")

@@ -11,7 +11,6 @@ from .arguments import (
 from .arrays import (
     DeviceTransfers as DeviceTransfers,
     Read as Read,
-    WorkRecord as WorkRecord,
     Wrong as Wrong,
     bytes_of as bytes_of,
     fill as fill,
@@ -50,6 +49,5 @@ from .steps import (
     all_steps as all_steps,
     sides_of as sides_of,
     slots_of as slots_of,
-    work as work,
 )
 from .table import LINE as LINE, ProgramTable as ProgramTable, TableSizes as TableSizes

@@ -22,7 +22,7 @@ from portpart.errors import InputError, KernelTypeError
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
-    from portpart.backends.language.records import Array
+    from portpart.backends.language.arrays import Array
     from portpart.backends.programs.steps import Bound
 
 # Packed kernel arguments: 8-byte words that hold addresses of arrays and bits of scalars -------

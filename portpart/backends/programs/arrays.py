@@ -1,29 +1,16 @@
-"""Records with work arrays, copies of arrays of any kind, and constant arrays."""
+"""Room for work arrays, copies of arrays of any kind, and constant arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from portpart.backends import language as kl
 from portpart.backends.language import Record
-from portpart.backends.programs.interface import Array, ExecutionSpace
-from portpart.backends.programs.steps import Declared, Parcel
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
-# Records with work arrays, declared where they belong: in the record of the piece that uses them
-#
-# >>> class Lists(WorkRecord):
-# ...     heavy: Any = work(np.int32, lambda size: 2 * size)
-# >>> Lists.num_bytes(1000)
-# 8000
-#
-# A record whose arrays are not allocated stands for scratch of a program.
-
+from portpart.backends.programs.interface import Array
+from portpart.backends.programs.steps import Parcel
 
 ROOMY = 2**22
 """Work arrays have room for this many items, if there will be as many: only above that are they
@@ -40,69 +27,7 @@ def roomy(count: int, most: int) -> int:
     return min(most, max(count, ROOMY))
 
 
-class WorkRecord(Record):
-    """A record some of whose fields are work arrays."""
-
-    if TYPE_CHECKING:  # at run time it would be a field
-        declared: ClassVar[dict[str, Declared]]
-        _outliving: ClassVar[list[str]]
-
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        cls.declared = {name: default for name, default in cls.defaults.items()
-                        if isinstance(default, Declared)}
-        cls._outliving = [name for name, array in cls.declared.items() if array.outlives]
-
-    @classmethod
-    def allocate(cls, space: ExecutionSpace, sizes: Any, **given: Any) -> Self:
-        """Make the arrays for a problem of these sizes; other fields, and some of them, are given.
-
-        Parameters
-        ----------
-        sizes
-            What the declared lengths are computed from.
-        """
-        return cls._made(space, sizes, given, [name for name in cls.declared if name not in given])
-
-    @classmethod
-    def outliving(cls, space: ExecutionSpace, sizes: Any, **given: Any) -> Self:
-        """The same for a program: what it has no more use for when it is done stays scratch."""
-        return cls._made(space, sizes, given, cls._outliving)
-
-    @classmethod
-    def _made(cls, space: ExecutionSpace, sizes: Any, values: dict[str, Any],
-              names: Iterable[str]) -> Self:
-        return cls(**values, **cls._arrays(space, sizes, names))
-
-    @classmethod
-    def _arrays(cls, space: ExecutionSpace, sizes: Any, names: Iterable[str]) -> dict[str, Any]:
-        values, declared, empty = {}, cls.declared, space.empty
-        for name in names:
-            kind, length, zeros, _ = declared[name]
-            dtype = kind if isinstance(kind, np.dtype) else kind(sizes)
-            values[name] = (space.zeros if zeros else empty)(length(sizes), dtype)
-        return values
-
-    def lasting(self, before: Any, after: Any) -> Self:
-        """The record for other sizes, without those arrays whose length is another one there.
-
-        They are absent, and `completed` makes them.
-        """
-        return self.replaced(**{name: None for name, array in self.declared.items()
-                                if array.length(before) != array.length(after)})
-
-    def completed(self, space: ExecutionSpace, sizes: Any) -> Self:
-        """The same record with those arrays made that are absent."""
-        absent = [name for name in self.declared if getattr(self, name) is None]
-        return self.replaced(**self._arrays(space, sizes, absent)) if absent else self
-
-    @classmethod
-    def num_bytes(cls, sizes: Any) -> int:
-        """Bytes of all work arrays together."""
-        return sum(array.num_bytes(sizes) for array in cls.declared.values())
-
-
-def bytes_of(pieces: tuple[type[WorkRecord], ...], sizes: Any) -> int:
+def bytes_of(pieces: tuple[type[Record], ...], sizes: Any) -> int:
     """Bytes of the work arrays of several records."""
     return sum(piece.num_bytes(sizes) for piece in pieces)
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from portpart.backends.language import Kernel
-from portpart.backends.language.records import Array
+from portpart.backends.language.arrays import Array
 from portpart.backends.programs.program import Program
 
 if TYPE_CHECKING:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from portpart.backends.language import Kernel, Record, Words
+from portpart.backends.language.arrays import Declared
 from portpart.backends.language.parameters import KernelParameter
 from portpart.backends.programs.steps import (
     OPERATIONS,
@@ -30,7 +31,6 @@ from portpart.backends.programs.steps import (
     AnySlot,
     Branch,
     Communication,
-    Declared,
     Element,
     Launch,
     Parcel,

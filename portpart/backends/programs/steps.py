@@ -1,61 +1,15 @@
-"""The steps of programs, and the work arrays that a program declares."""
+"""The steps of programs: launches, loops, branches, and communication between ranks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import FunctionType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from portpart.backends.language import Kernel, Record, Words
-from portpart.backends.language.records import Array
-
-# Work arrays as declarations: a type, a length that follows from sizes, and how long it lives
-
-
-Length = Callable[[Any], int]
-"""Number of elements, from the sizes of a problem."""
-
-
-class Declared(NamedTuple):
-    """An array that a piece works on.
-
-    Attributes
-    ----------
-    kind
-        Its type, or a function that gives the type for the sizes of a problem.
-    length : callable
-    zeros : bool
-        Whether it begins with zeros.
-    outlives : bool
-        Whether it is needed when the program that fills it is done; else it may be scratch.
-    """
-
-    kind: Any
-    length: Length
-    zeros: bool = False
-    outlives: bool = False
-
-    def dtype_for(self, sizes: Any) -> np.dtype:
-        """Its type in a problem of these sizes."""
-        found: np.dtype = self.kind(sizes) if type(self.kind) is FunctionType else self.kind
-        return found
-
-    def num_bytes(self, sizes: Any) -> int:
-        """The bytes it takes there."""
-        return self.length(sizes) * self.dtype_for(sizes).itemsize
-
-
-def work(kind: Any, length: Length, *, zeros: bool = False, outlives: bool = False) -> Any:
-    """Declare a field of a record, or a slot of scratch, as a work array."""
-    by_size = isinstance(kind, FunctionType)
-    return Declared(kind if by_size else np.dtype(kind), length, zeros, outlives)
-
-
-# The steps of programs: launches, loops, branches, and communication between ranks -------------
-
+from portpart.backends.language.arrays import Array, Length
 
 SUM, MIN, MAX = "sum", "min", "max"
 OPERATIONS = (SUM, MIN, MAX)

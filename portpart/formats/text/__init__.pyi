@@ -2,7 +2,6 @@ from .edge_rows import (
     BY_PLACE as BY_PLACE,
     TO_ROUND as TO_ROUND,
     EdgeRows as EdgeRows,
-    UnequalRows as UnequalRows,
     graph_of_rows as graph_of_rows,
     lower_edges as lower_edges,
     read_rows as read_rows,

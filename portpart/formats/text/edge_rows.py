@@ -56,10 +56,6 @@ TO_ROUND = 'weights="round" scales and rounds weights, weights="ignore" leaves t
 """The remedies for fractions."""
 
 
-class UnequalRows(GraphFormatError):
-    """Lines of a file hold different numbers of words, where each was to be an edge."""
-
-
 def read_rows(source: Source, syntax: LineSyntax, begin: int, width: int, columns: Columns,
               weighted: bool, rules: ReadingRules) -> EdgeRows:
     """Rows from byte `begin` on, all of which must have `width` words.
@@ -89,10 +85,12 @@ def _refuse_row(source: Source, syntax: LineSyntax, position: int, width: int) -
     words = source.words_at(position)
     found = len(words) - (words[0] in (letter.encode() for letter in syntax.words.decode()))
     what = {2: "the two ends of an edge", 3: "two ends and a weight"}.get(width, f"{width} words")
-    raise UnequalRows(
+    problem = GraphFormatError(
         f"{source.name}:{source.line_at(position)}: {found} words, expected {what} as on the lines "
         "before; METIS graphs are read with --format metis, lists of neighbours must be written "
         "as one edge a line")
+    problem.unequal_rows = True
+    raise problem
 
 
 def graph_of_rows(source: Source, rows: EdgeRows, n: int, first: int, rules: ReadingRules,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.programs import Array, ExecutionSpace, WorkRecord, work
+from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import Csr, global_id
 from portpart.graphs.ranks.ghosts import values_for_ghosts
 from portpart.graphs.ranks.handles import owned
@@ -57,7 +57,7 @@ class Regions(NamedTuple):
     number: int
 
 
-class RegionGrowth(WorkRecord):
+class RegionGrowth(kl.Record):
     """Regions that grow; sizes are the own vertices, and these with the ghosts.
 
     Attributes
@@ -74,9 +74,9 @@ class RegionGrowth(WorkRecord):
         Lengths of the lists.
     """
 
-    reach: Array = work(np.int32, lambda sizes: sizes[1])
-    reached: Array = work(np.int32, lambda sizes: sizes[0])
-    ghosts: Array = work(np.int32, lambda sizes: sizes[1] - sizes[0])
+    reach: Array = kl.work(np.int32, lambda sizes: sizes[1])
+    reached: Array = kl.work(np.int32, lambda sizes: sizes[0])
+    ghosts: Array = kl.work(np.int32, lambda sizes: sizes[1] - sizes[0])
     own: int = kl.word()
     num_reached: int = kl.word()
     num_ghosts: int = kl.word()

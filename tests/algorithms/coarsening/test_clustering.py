@@ -15,7 +15,6 @@ from portpart.algorithms.coarsening.cluster_ratings import (
     HEAVY_EDGE,
     MAX_NARROW,
     MAX_ROW,
-    Clustering,
     HashRows,
     RowRating,
     propose_cluster,
@@ -24,6 +23,7 @@ from portpart.algorithms.coarsening.cluster_ratings import (
 from portpart.algorithms.coarsening.cluster_rounds import ARCS_OF_LANE
 from portpart.algorithms.coarsening.clustering import cluster
 from portpart.algorithms.coarsening.options import ClusteringOptions, FineSizes
+from portpart.algorithms.coarsening.proposals import Proposals
 from portpart.backends.language import int64
 from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
@@ -192,8 +192,8 @@ def test_all_ways_to_add_up_arcs_give_the_same_wishes(
     weights = np.zeros(n, np.int64)
     np.add.at(weights, cluster, oracles.vertex_weights(GRAPHS[name]))
     everyone = space.asarray(np.arange(n, dtype=np.int32))
-    clusters = Clustering(
-        seed=3, max_weight=30, label=None, proposal=None, total=None,
+    clusters = Proposals(
+        seed=3, max_weight=30, label=None, proposal=None,
         cluster=space.asarray(cluster.astype(np.int32)), cluster_weight=space.asarray(weights),
     )
     arrays = {

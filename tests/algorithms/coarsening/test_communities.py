@@ -12,7 +12,6 @@ from scipy.sparse.csgraph import connected_components
 
 from portpart.algorithms.coarsening.cluster_ratings import (
     MAX_NARROW,
-    Clustering,
     RowRating,
     propose_cluster,
     propose_cluster_by_row,
@@ -28,6 +27,7 @@ from portpart.algorithms.coarsening.communities import (
     weighting_of,
 )
 from portpart.algorithms.coarsening.options import CommunityOptions
+from portpart.algorithms.coarsening.proposals import Proposals
 from portpart.backends.language import int64
 from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
@@ -159,9 +159,9 @@ def test_wishes_gain_most_modularity(space: ExecutionSpace, way: str) -> None:
     heavy = np.zeros(n, np.int64)
     np.add.at(heavy, members, volumes)
     here = graph.to(space)
-    clusters = Clustering(seed=3, max_weight=NO_LIMIT, label=None, total=total,
-                          proposal=space.full(n, -2, np.int32), cluster_weight=space.asarray(heavy),
-                          cluster=space.asarray(members.astype(np.int32)))
+    clusters = Proposals(seed=3, max_weight=NO_LIMIT, label=None, total=total,
+                         proposal=space.full(n, -2, np.int32), cluster_weight=space.asarray(heavy),
+                         cluster=space.asarray(members.astype(np.int32)))
     everyone = space.asarray(np.arange(n, dtype=np.int32))
     by = BY_MODULARITY.by
     kernel = (propose_cluster.bound(by=by) if way == "comparing"

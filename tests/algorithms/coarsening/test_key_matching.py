@@ -46,7 +46,7 @@ def paired(space: ExecutionSpace, keys: Any, weights: Any = None, limit: int = N
     mate = space.full(n, UNMATCHED, np.int32)
     bound = {"graph": Csr(None, None, None, None, weights, None),
              "active": ActiveVertices().with_words(vertices=n),
-             "matching": Matching(seed=0, max_weight=limit, label=None, total=None, mate=mate),
+             "matching": Matching(seed=0, max_weight=limit, label=None, mate=mate),
              "key_matching": KeyMatching.of(n, keys=space.asarray(np.array(keys, np.int64)))}
     program = Program("key_matching")
     program.declare(bound)

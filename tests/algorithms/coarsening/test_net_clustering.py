@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from portpart.algorithms.coarsening import clustering
-from portpart.algorithms.coarsening.cluster_ratings import Clustering, HashRows
+from portpart.algorithms.coarsening.cluster_ratings import HashRows
 from portpart.algorithms.coarsening.clustering import cluster, cluster_rule
 from portpart.algorithms.coarsening.hierarchy import Level, coarsen
 from portpart.algorithms.coarsening.net_contraction import contract_nets, merged_nets
@@ -22,6 +22,7 @@ from portpart.algorithms.coarsening.net_proposals import (
     propose_cluster_by_nets,
 )
 from portpart.algorithms.coarsening.options import ClusteringOptions, NetOptions
+from portpart.algorithms.coarsening.proposals import Proposals
 from portpart.backends.cuda.requirements import check_program, check_width
 from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.hypergraph import Hypergraph
@@ -85,9 +86,9 @@ def test_wishes_are_the_best_of_plain_sums(space: ExecutionSpace, team: int, slo
     heavy = np.zeros(n, np.int64)
     np.add.at(heavy, members, masses)
     around = PROPOSING.around(made.to(space), 5)
-    clusters = Clustering(seed=5, max_weight=11, label=None, proposal=space.full(n, -2, np.int32),
-                          total=None, cluster=space.asarray(members.astype(np.int32)),
-                          cluster_weight=space.asarray(heavy))
+    clusters = Proposals(seed=5, max_weight=11, label=None, proposal=space.full(n, -2, np.int32),
+                         total=None, cluster=space.asarray(members.astype(np.int32)),
+                         cluster_weight=space.asarray(heavy))
     slots_far = max(1, around.sizes.arcs)
     rows = HashRows(space.empty(slots_far, np.int32), space.empty(slots_far, np.int64))
     listed = space.asarray(np.arange(n, dtype=np.int32))

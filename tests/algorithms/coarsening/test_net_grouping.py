@@ -130,7 +130,7 @@ def test_sizes_and_labels_hold_on_any_hypergraph(hypergraph: Hypergraph, limit: 
 def test_scratch_rows_of_a_program_fit_a_block() -> None:
     """Of every width, in one program."""
     around = NetProposals(NetOptions()).around(circuit(50, 1), 1)
-    groups = NetGroups(seed=1, max_weight=9, label=None, total=None, cluster=np.zeros(50, np.int32))
+    groups = NetGroups(seed=1, max_weight=9, label=None, cluster=np.zeros(50, np.int32))
     records = broken_groups._records(reference(), around, groups)
     program = broken_groups._record(records, around.sizes, one_lane=False)
     check_program(program)

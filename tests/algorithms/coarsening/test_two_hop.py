@@ -43,7 +43,7 @@ def pair_at_two_hops(space: ExecutionSpace, here: Graph, mate: Any, limit: int,
     """Pair vertices in `mate`, whatever matching that is."""
     n = here.num_vertices
     records = {"graph": here.csr, "active": ActiveVertices().with_words(vertices=n),
-               "matching": Matching(seed=1, max_weight=limit, label=None, total=None, mate=mate),
+               "matching": Matching(seed=1, max_weight=limit, label=None, mate=mate),
                "key_matching": KeyMatching.of(n, max_degree)}
     program = Program("two-hop matching")
     program.declare(records)

@@ -159,7 +159,7 @@ def test_calls_begin_by_giving_back_what_is_held_without_use(
 
 
 def test_blocks_keep_what_they_hold_when_arrays_grow(space: ExecutionSpace) -> None:
-    class Numbers(work.WorkRecord):
+    class Numbers(work.kl.Record):
         of_items: Any = declared.work(np.int32, lambda size: size)
         of_blocks: Any = declared.work(np.int64, lambda size: 3, zeros=True)
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from portpart.backends import cuda
-from portpart.backends.language import Record
+from portpart.backends.language import Record, work
 from portpart.backends.programs.program import Program
-from portpart.backends.programs.steps import work
 from portpart.errors import KernelTypeError
 from portpart.generators import delaunay
 from tests.backends import record_kernels as kernels

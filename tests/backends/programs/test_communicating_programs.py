@@ -8,9 +8,9 @@ import pytest
 from bench.traffic import LaunchCounter
 from portpart import backends
 from portpart.backends.communication import Local, One
-from portpart.backends.language import Words, kernel
+from portpart.backends.language import Words, kernel, work
 from portpart.backends.programs.program import Program
-from portpart.backends.programs.steps import Parcel, work
+from portpart.backends.programs.steps import Parcel
 from portpart.errors import InputError
 from tests.helpers.ranks.rank_rows import SIZES, SPACES, space_of
 

@@ -14,9 +14,10 @@ from portpart.backends.language import (
     team_size,
     team_sum,
     value_or,
+    work,
 )
 from portpart.backends.programs.program import Program
-from portpart.backends.programs.steps import Branch, Launch, While, work
+from portpart.backends.programs.steps import Branch, Launch, While
 from portpart.errors import InputError, KernelTypeError
 
 

@@ -14,10 +14,10 @@ from portpart import backends
 from portpart.backends.communication import CommunicationError, Local, One, local
 from portpart.backends.cuda.launch import Given
 from portpart.backends.cuda.segments import Segments
-from portpart.backends.language import Words, kernel
+from portpart.backends.language import Words, kernel, work
 from portpart.backends.programs.arguments import address_of
 from portpart.backends.programs.program import Program
-from portpart.backends.programs.steps import Communication, Parcel, work
+from portpart.backends.programs.steps import Communication, Parcel
 from tests.helpers.ranks.rank_rows import DEVICES, space_of
 
 LOOPS, CHOICE, SUM = 0, 4, 5

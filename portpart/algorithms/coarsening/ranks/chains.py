@@ -14,7 +14,7 @@ import numpy as np
 from portpart.algorithms.coarsening import MAX_DEPTH, ClusterRounds, VertexList, is_root
 from portpart.backends import language as kl
 from portpart.backends.language import Record
-from portpart.backends.programs import Array, WorkRecord, work
+from portpart.backends.programs import Array
 from portpart.graphs import Csr, global_id
 from portpart.graphs.ranks import Identities
 from portpart.primitives import NO_VERTEX, hash_of
@@ -29,7 +29,7 @@ DEPTH_MASK, REACHED_MASK = (1 << STATE) - 1, (1 << AT) - 1
 """What `walked` returns: a vertex, and what has been reached, which is a state and a depth."""
 
 
-class Waiting(WorkRecord):
+class Waiting(Record):
     """Own vertices whose chains leave the rank; sizes are the most that there may be.
 
     Attributes
@@ -41,9 +41,9 @@ class Waiting(WorkRecord):
         Proposals that have been followed to there.
     """
 
-    vertices: Array = work(np.int32, int)
-    exits: Array = work(np.int32, int)
-    depths: Array = work(np.int8, int)
+    vertices: Array = kl.work(np.int32, int)
+    exits: Array = kl.work(np.int32, int)
+    depths: Array = kl.work(np.int8, int)
 
     length: int = kl.word()
 

@@ -20,7 +20,7 @@ from portpart.algorithms.coarsening import (
 )
 from portpart.algorithms.coarsening.ranks.state import State
 from portpart.backends import language as kl
-from portpart.backends.programs import Array, ExecutionSpace, WorkRecord, work
+from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import MAX_INT32, Csr, distinct, global_id
 from portpart.primitives import (
     NO_VERTEX,
@@ -36,7 +36,7 @@ from portpart.primitives import (
 LARGEST = 2**63 - 1
 
 
-class Leftovers(WorkRecord):
+class Leftovers(kl.Record):
     """Vertices that are left over; sizes are their number.
 
     Attributes
@@ -50,14 +50,14 @@ class Leftovers(WorkRecord):
     labels : array of int32, or None
     """
 
-    keys: Array = work(np.int64, int)
-    ids: Array = work(np.int64, int)
-    weights: Array = work(np.int64, int)
-    names: Array = work(np.int64, int)
+    keys: Array = kl.work(np.int64, int)
+    ids: Array = kl.work(np.int64, int)
+    weights: Array = kl.work(np.int64, int)
+    names: Array = kl.work(np.int64, int)
     labels: Array = kl.absent()
 
 
-class Dealt(WorkRecord):
+class Dealt(kl.Record):
     """Sums over preferred clusters or groups, which are numbered; sizes are their number.
 
     Attributes
@@ -75,10 +75,10 @@ class Dealt(WorkRecord):
     """
 
     keys: Array
-    counts: Array = work(np.int64, int, zeros=True)
-    weights: Array = work(np.int64, int, zeros=True)
-    granted: Array = work(np.int64, int, zeros=True)
-    leaders: Array = work(np.int64, int)
+    counts: Array = kl.work(np.int64, int, zeros=True)
+    weights: Array = kl.work(np.int64, int, zeros=True)
+    granted: Array = kl.work(np.int64, int, zeros=True)
+    leaders: Array = kl.work(np.int64, int)
     names: Array = kl.absent()
     labels: Array = kl.absent()
 

@@ -19,7 +19,7 @@ from portpart.algorithms.coarsening import (
 )
 from portpart.backends import language as kl
 from portpart.backends.language import Record, StaticValue
-from portpart.backends.programs import Array, WorkRecord, work
+from portpart.backends.programs import Array
 from portpart.graphs import Csr
 from portpart.graphs.ranks import Identities
 from portpart.primitives import Halo, rank_of
@@ -34,7 +34,7 @@ REFUSED = -1
 """In place of what a cluster would weigh: its leader moves."""
 
 
-class ForeignRequests(WorkRecord):
+class ForeignRequests(Record):
     """Requests to clusters of other ranks; sizes are the handles of vertices that are not own.
 
     Attributes
@@ -47,9 +47,9 @@ class ForeignRequests(WorkRecord):
         The clusters that are asked.
     """
 
-    places: Array = work(np.int32, int, zeros=True)
-    sums: Array = work(np.int64, int, zeros=True)
-    handles: Array = work(np.int32, int)
+    places: Array = kl.work(np.int32, int, zeros=True)
+    sums: Array = kl.work(np.int64, int, zeros=True)
+    handles: Array = kl.work(np.int32, int)
 
     length: int = kl.word()
 
@@ -89,7 +89,7 @@ class Arrived(Record):
     weights: Array
 
 
-class Border(WorkRecord):
+class Border(Record):
     """Own vertices that are ghosts elsewhere; sizes are their number.
 
     Attributes
@@ -100,7 +100,7 @@ class Border(WorkRecord):
     """
 
     vertices: Array
-    changed: Array = work(np.int32, int)
+    changed: Array = kl.work(np.int32, int)
 
     length: int = kl.word()
 

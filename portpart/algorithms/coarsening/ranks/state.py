@@ -71,7 +71,7 @@ class State:
         labels = None if label is None else space.empty(capacity, np.int32)
         if labels is not None:
             labels[:own] = label
-        self.rounds = ClusterRounds(seed=seed, max_weight=max_weight, label=labels, total=None,
+        self.rounds = ClusterRounds(seed=seed, max_weight=max_weight, label=labels,
                                     **made).over(ClusterRounds.own_words(space.zeros(3, np.int64)))
         self.rounds.own_words.array[:1] = own
         self.listed, self.spare = self._list(), self._list()

@@ -10,14 +10,14 @@ from portpart.algorithms.objectives import Balance
 from portpart.algorithms.refinement import Figures, of_blocks
 from portpart.backends import language as kl
 from portpart.backends.language import DeviceFunction, Static, StaticValue
-from portpart.backends.programs import Array, WorkRecord, work
+from portpart.backends.programs import Array
 from portpart.graphs import Csr, Structure
 from portpart.primitives import max_of
 
 # Weights, limits and capacities of the blocks --------------------------------------------------
 
 
-class Blocks(WorkRecord):
+class Blocks(kl.Record):
     """What blocks weigh and may weigh, and which vertices are fixed to theirs.
 
     Attributes
@@ -40,16 +40,16 @@ class Blocks(WorkRecord):
         and what they cost elsewhere (`previous_blocks.py`).
     """
 
-    limits: Array = work(np.int64, of_blocks)
-    means: Array = work(np.int64, of_blocks)
-    open_below: Array = work(np.int64, of_blocks)
+    limits: Array = kl.work(np.int64, of_blocks)
+    means: Array = kl.work(np.int64, of_blocks)
+    open_below: Array = kl.work(np.int64, of_blocks)
     fixed: Array | None = None
     previous: Array | None = None
     move_cost: Array | None = None
-    weight: Array = work(np.int64, of_blocks)
-    opening: Array = work(np.int64, of_blocks)
-    destination: Array = work(np.int32, of_blocks)
-    room: Array = work(np.int64, lambda size: size.blocks + 1)
+    weight: Array = kl.work(np.int64, of_blocks)
+    opening: Array = kl.work(np.int64, of_blocks)
+    destination: Array = kl.work(np.int32, of_blocks)
+    room: Array = kl.work(np.int64, lambda size: size.blocks + 1)
 
     destinations: int = kl.word()  # blocks with room
 

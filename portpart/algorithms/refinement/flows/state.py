@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from portpart.backends.language import Record, Scope, Static, Word, Words, int32, int64
-from portpart.backends.programs import Array, WorkRecord, work
+from portpart.backends.language import Record, Scope, Static, Word, Words, int32, int64, work
+from portpart.backends.programs import Array
 from portpart.graphs import Csr, Nets
 
 MAX_CORRIDOR = 2**16
@@ -121,7 +121,7 @@ class FlowLevel(Words):
     total_gain: int  # and all rounds
 
 
-class QuotientGraph(WorkRecord):
+class QuotientGraph(Record):
     """The blocks, and pairs of adjacent ones; a and b are the pair a * k + b where a < b.
 
     What a pair of a matching has stands at its smaller block.
@@ -178,7 +178,7 @@ class QuotientGraph(WorkRecord):
     done: Array = work(np.int32, _of_pairs)
 
 
-class Corridors(WorkRecord):
+class Corridors(Record):
     """The vertices that may change their block.
 
     Attributes
@@ -209,7 +209,7 @@ class Corridors(WorkRecord):
     depth: Array = work(np.int8, _of_nodes)
 
 
-class Networks(WorkRecord):
+class Networks(Record):
     """Flow networks of corridors.  Their nodes are vertices, named by their places, and behind
     those of a corridor two for each net (`net_network.py`).
 
@@ -253,7 +253,7 @@ class Networks(WorkRecord):
     capacity: Array = work(_counter, _of_capacities)
 
 
-class NetBlocks(WorkRecord):
+class NetBlocks(Record):
     """The blocks of the pins of each net: hash rows in the places of the pins.
 
     Attributes

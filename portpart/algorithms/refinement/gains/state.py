@@ -6,13 +6,13 @@ import numpy as np
 
 from portpart.algorithms.refinement import Figures, RefinementSizes, of_vertices
 from portpart.backends import language as kl
-from portpart.backends.programs import Array, WorkRecord, work
+from portpart.backends.programs import Array
 from portpart.graphs import Csr, degree_of
 
 # Gains of vertices, and lists of the vertices that iterations change ---------------------------
 
 
-class GainCache(WorkRecord):
+class GainCache(kl.Record):
     """The best target of each vertex and the gain of moving there.
 
     Attributes
@@ -27,10 +27,10 @@ class GainCache(WorkRecord):
         Jet's c: what share of its connectivity a move may lose.
     """
 
-    best_target: Array = work(np.int32, of_vertices)
-    gain: Array = work(np.int64, of_vertices)
-    is_dirty: Array = work(np.int32, of_vertices)
-    dirty_list: Array = work(np.int32, of_vertices)
+    best_target: Array = kl.work(np.int32, of_vertices)
+    gain: Array = kl.work(np.int64, of_vertices)
+    is_dirty: Array = kl.work(np.int32, of_vertices)
+    dirty_list: Array = kl.work(np.int32, of_vertices)
     filter_ratio: float = 0.0
 
     dirty: int = kl.word()  # vertices whose best target is stale
@@ -45,7 +45,7 @@ def two_halves(size: RefinementSizes) -> int:
     return 2 * size.vertices
 
 
-class ActiveSets(WorkRecord):
+class ActiveSets(kl.Record):
     """Lists of the vertices that iterations touch (`state.py`).
 
     Attributes
@@ -61,10 +61,10 @@ class ActiveSets(WorkRecord):
         partition was evaluated last, by the constants of `state.py`.
     """
 
-    flags: Array = work(np.int8, of_vertices)
-    boundary: Array = work(np.int32, two_halves)
-    movable_list: Array = work(np.int32, two_halves)
-    hub_list: Array = work(np.int32, lambda size: size.hubs)
+    flags: Array = kl.work(np.int8, of_vertices)
+    boundary: Array = kl.work(np.int32, two_halves)
+    movable_list: Array = kl.work(np.int32, two_halves)
+    hub_list: Array = kl.work(np.int32, lambda size: size.hubs)
     lengths: Array | None = None
 
     on_boundary: int = kl.word()  # of low degree, or that are or were on a boundary
@@ -78,7 +78,7 @@ class ActiveSets(WorkRecord):
     needs_compaction: int = kl.word()  # vertices of the interior must leave the first list
 
 
-class UnratedList(WorkRecord):
+class UnratedList(kl.Record):
     """Vertices whose best block is not known and has to be found.
 
     Attributes
@@ -87,8 +87,8 @@ class UnratedList(WorkRecord):
         In any order; a hub is on both lists.
     """
 
-    vertices: Array = work(np.int32, of_vertices)
-    hub_vertices: Array = work(np.int32, lambda size: size.hubs)
+    vertices: Array = kl.work(np.int32, of_vertices)
+    hub_vertices: Array = kl.work(np.int32, lambda size: size.hubs)
 
     unrated: int = kl.word()  # vertices on the list
     unrated_hubs: int = kl.word()  # hubs among them

@@ -8,12 +8,12 @@ from portpart.algorithms.refinement import Figures, of_blocks, of_vertices
 from portpart.algorithms.refinement.blocks import Blocks
 from portpart.algorithms.refinement.moves import Moves, keep_moves
 from portpart.backends import language as kl
-from portpart.backends.programs import Array, WorkRecord, work
+from portpart.backends.programs import Array
 
 # The best partition so far ---------------------------------------------------------------------
 
 
-class Incumbent(WorkRecord):
+class Incumbent(kl.Record):
     """The best partition so far, and what has moved since.
 
     Attributes
@@ -29,11 +29,11 @@ class Incumbent(WorkRecord):
         The cost must fall below this share of the best one to count as progress.
     """
 
-    best: Array = work(np.int32, of_vertices)
-    best_weight: Array = work(np.int64, of_blocks)
-    touched: Array = work(np.int8, of_vertices)
-    is_unsaved: Array = work(np.int8, of_vertices)
-    unsaved_list: Array = work(np.int32, of_vertices)
+    best: Array = kl.work(np.int32, of_vertices)
+    best_weight: Array = kl.work(np.int64, of_blocks)
+    touched: Array = kl.work(np.int8, of_vertices)
+    is_unsaved: Array = kl.work(np.int8, of_vertices)
+    unsaved_list: Array = kl.work(np.int32, of_vertices)
     tolerance: float = 1.0
 
     restored_blocks: int = kl.word()  # blocks whose weights start from those of the best partition

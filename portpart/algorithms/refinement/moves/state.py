@@ -6,13 +6,13 @@ import numpy as np
 
 from portpart.algorithms.refinement import Figures, of_vertices
 from portpart.backends import language as kl
-from portpart.backends.programs import Array, WorkRecord, work
+from portpart.backends.programs import Array
 from portpart.primitives import STRIPES
 
 # The partition, the moves of an iteration, and the sums of weights and cost --------------------
 
 
-class Moves(WorkRecord):
+class Moves(kl.Record):
     """The partition, the moves of an iteration, and the accounts of weights and costs.
 
     Attributes
@@ -30,13 +30,13 @@ class Moves(WorkRecord):
         Words that add up to twice the cost.
     """
 
-    part: Array = work(np.int32, of_vertices)
-    target: Array = work(np.int32, of_vertices)
-    moved_in: Array = work(np.int32, of_vertices)
-    locked_in: Array = work(np.int32, of_vertices)
-    listed: Array = work(np.int32, of_vertices)
-    weight_sums: Array = work(np.int64, lambda size: size.blocks * size.stripes)
-    cost_sums: Array = work(np.int64, lambda size: STRIPES)
+    part: Array = kl.work(np.int32, of_vertices)
+    target: Array = kl.work(np.int32, of_vertices)
+    moved_in: Array = kl.work(np.int32, of_vertices)
+    locked_in: Array = kl.work(np.int32, of_vertices)
+    listed: Array = kl.work(np.int32, of_vertices)
+    weight_sums: Array = kl.work(np.int64, lambda size: size.blocks * size.stripes)
+    cost_sums: Array = kl.work(np.int64, lambda size: STRIPES)
 
     moves: int = kl.word()  # vertices that move in this iteration
     last_propagation: int = kl.word()  # the last label propagation, whose moves are locked

@@ -11,7 +11,6 @@ from .state import (
     NET_PIECES as NET_PIECES,
     ListWords as ListWords,
     NetLists as NetLists,
-    RefinedNets as RefinedNets,
     list_words as list_words,
     net_bytes as net_bytes,
     refined as refined,

@@ -45,7 +45,7 @@ from portpart.algorithms.refinement.prefix import (
 )
 from portpart.backends import language as kl
 from portpart.backends.language import DeviceFunction
-from portpart.backends.programs import ExecutionSpace, WorkRecord
+from portpart.backends.programs import ExecutionSpace
 from portpart.graphs import Hypergraph
 
 
@@ -70,7 +70,7 @@ class Sequences(NetPropagation):
     agree: ClassVar[DeviceFunction] = accept_all
 
     def records(self, space: ExecutionSpace, sizes: RefinementSizes,
-                run: Run) -> dict[str, WorkRecord]:
+                run: Run) -> dict[str, kl.Record]:
         """The sequence."""
         return {"sequence": sequence_for(space, sizes, run, False, self.apply_later_moves)}
 

@@ -20,14 +20,14 @@ from portpart.algorithms.objectives import (
 )
 from portpart.algorithms.refinement import RefinementSizes, max_arcs
 from portpart.backends import language as kl
-from portpart.backends.programs import Array, ExecutionSpace, WorkRecord, bytes_of, roomy, work
+from portpart.backends.programs import Array, ExecutionSpace, bytes_of, roomy
 from portpart.graphs import Csr, Hypergraph, Nets
 
 HUB_CHUNK = 1024
 """Nets in a piece of a hub, at most."""
 
 
-class NetLists(WorkRecord):
+class NetLists(kl.Record):
     """Nets to examine, once each: without counters, and with counters.
 
     Attributes
@@ -38,9 +38,9 @@ class NetLists(WorkRecord):
         In any order.
     """
 
-    is_listed: Array = work(np.int32, lambda size: size.nets, zeros=True)
-    small_list: Array = work(np.int32, lambda size: size.nets)
-    large_list: Array = work(np.int32, lambda size: size.large)
+    is_listed: Array = kl.work(np.int32, lambda size: size.nets, zeros=True)
+    small_list: Array = kl.work(np.int32, lambda size: size.nets)
+    large_list: Array = kl.work(np.int32, lambda size: size.large)
 
     small_listed: int = kl.word()  # nets whose pins want to move, without counters
     large_listed: int = kl.word()  # and with them
@@ -48,7 +48,7 @@ class NetLists(WorkRecord):
     large_touched: int = kl.word()
 
 
-class NetAfterburner(WorkRecord):
+class NetAfterburner(kl.Record):
     """What nets say of the moves that their pins want to make.
 
     Attributes
@@ -62,16 +62,16 @@ class NetAfterburner(WorkRecord):
         Pins of large nets in each block that want to leave it; zero between two iterations.
     """
 
-    after: Array = work(np.int64, lambda size: size.vertices)
-    line: Array = work(np.int32, lambda size: size.lined_up)
-    leaving: Array = work(np.int32, lambda size: size.counters, zeros=True)
+    after: Array = kl.work(np.int64, lambda size: size.vertices)
+    line: Array = kl.work(np.int32, lambda size: size.lined_up)
+    leaving: Array = kl.work(np.int32, lambda size: size.counters, zeros=True)
 
 
 def _of_pieces(size: PinStateSizes) -> int:
     return size.hubs and size.hubs + size.pins // HUB_CHUNK
 
 
-class HubChunks(WorkRecord):
+class HubChunks(kl.Record):
     """Pieces of hubs, in any order.
 
     Attributes
@@ -82,8 +82,8 @@ class HubChunks(WorkRecord):
         and the first place of it.
     """
 
-    vertex: Array = work(np.int32, _of_pieces)
-    begin: Array = work(np.int64, _of_pieces)
+    vertex: Array = kl.work(np.int32, _of_pieces)
+    begin: Array = kl.work(np.int64, _of_pieces)
 
     chunks: int = kl.word()
 
@@ -92,27 +92,10 @@ class ListWords(NetLists.own_words, HubChunks.own_words):
     """The words of the lists of nets and of pieces of hubs, in memory of the space."""
 
 
-NET_PIECES: dict[str, type[WorkRecord]] = {
+NET_PIECES: dict[str, type[kl.Record]] = {
     "sets": PinSets, "pin_counts": PinCounts, "hub_sums": HubSums, "lists": NetLists,
     "afterburner": NetAfterburner, "hub_chunks": HubChunks}
 """The records that hold what is known of nets, by their names."""
-
-
-class RefinedNets(NetRows):
-    """The rows of a hypergraph and all that is known of its nets.
-
-    Attributes
-    ----------
-    lists : NetLists
-    afterburner : NetAfterburner
-    hub_chunks : HubChunks
-    list_words : ListWords
-    """
-
-    lists: NetLists
-    afterburner: NetAfterburner
-    hub_chunks: HubChunks
-    list_words: ListWords
 
 
 def net_room(most: PinStateSizes, vertices: int, nets: int, pins: int,
@@ -140,7 +123,7 @@ class RefinedNetsOf:
     def __init__(self, space: ExecutionSpace, sizes: PinStateSizes) -> None:
         self.space, self.most, self.num_blocks = space, sizes, sizes.blocks
         self.room: PinStateSizes | None = None
-        self.pieces: dict[str, WorkRecord] = {}
+        self.pieces: dict[str, kl.Record] = {}
 
     def _make_room(self, graph: Hypergraph) -> None:
         """Allocate arrays for a hypergraph, whose state is not known yet."""
@@ -152,7 +135,7 @@ class RefinedNetsOf:
                            for name, piece in NET_PIECES.items()}
             self.room = room
 
-    def __call__(self, graph: Hypergraph) -> RefinedNets:
+    def __call__(self, graph: Hypergraph) -> NetRows:
         """The rows of a hypergraph; the state of its nets is not known yet, and none is listed."""
         self._make_room(graph)
         words = net_words(self.space, graph.num_nets, self.num_blocks)
@@ -164,13 +147,13 @@ def list_words(space: ExecutionSpace) -> ListWords:
     return ListWords(space.zeros(len(ListWords.indices), np.int64))
 
 
-def refined(rows: Csr, nets: Nets, pieces: dict[str, WorkRecord], words: NetWords,
-            listed: ListWords) -> RefinedNets:
+def refined(rows: Csr, nets: Nets, pieces: dict[str, kl.Record], words: NetWords,
+            listed: ListWords) -> NetRows:
     """Rows of nets with the records of `NET_PIECES` over their words."""
     fields: dict[str, Any] = {**dict(rows.named()), **pieces}
     for name, array in (("sets", words), ("lists", listed), ("hub_chunks", listed)):
         fields[name] = fields[name].over(array)
-    return RefinedNets(**fields, nets=nets, net_words=words, list_words=listed)
+    return NetRows(**fields, nets=nets, net_words=words, list_words=listed)
 
 
 def net_bytes(sizes: PinStateSizes) -> int:

@@ -21,7 +21,6 @@ from portpart.algorithms.objectives import (
 )
 from portpart.algorithms.refinement import (
     SHARED,
-    AccountingSteps,
     Piece,
     Recording,
     RefinementSizes,
@@ -29,6 +28,7 @@ from portpart.algorithms.refinement import (
     launch_with_hubs,
 )
 from portpart.algorithms.refinement.gains import keep_movable
+from portpart.algorithms.refinement.moves import move_vertex
 from portpart.algorithms.refinement.nets.afterburner import (
     afterburner_large_net,
     afterburner_small_net,
@@ -55,7 +55,7 @@ from portpart.graphs import Csr
 
 
 @dataclass(frozen=True)
-class NetSteps(AccountingSteps):
+class NetSteps(Piece):
     """What is known of the nets, and the sums of weights and cost.
 
     Attributes
@@ -109,7 +109,7 @@ class NetSteps(AccountingSteps):
         this.program.launch(1, empty_lists)
         if this.widths.summed:
             this.program.launch(this.run.level.hubs, clear_sums, team=COUNTING_TEAM)
-        super().end(this)
+        this.program.launch(this.run.level.moves, move_vertex)
 
 
 @dataclass(frozen=True)

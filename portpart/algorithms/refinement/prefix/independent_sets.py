@@ -54,7 +54,7 @@ from portpart.algorithms.refinement.prefix.move_sequence import (
 )
 from portpart.backends import language as kl
 from portpart.backends.language import DeviceFunction, Scope
-from portpart.backends.programs import ExecutionSpace, WorkRecord
+from portpart.backends.programs import ExecutionSpace
 from portpart.graphs import Csr, Graph, degree_of
 
 # An independent set of vertex moves that gain (G-kway, section 3.2.1 and algorithm 2) ----------
@@ -240,7 +240,7 @@ class IndependentSets(Piece):
     apply_later_moves: bool
 
     def records(self, space: ExecutionSpace, sizes: RefinementSizes,
-                run: Run) -> dict[str, WorkRecord]:
+                run: Run) -> dict[str, kl.Record]:
         """The legal moves, and the sequence of them."""
         return {"sequence": sequence_for(space, sizes, run, self.zero_gain,
                                          self.apply_later_moves)}

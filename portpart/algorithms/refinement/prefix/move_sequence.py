@@ -11,7 +11,7 @@ from portpart.algorithms.refinement.blocks import Blocks
 from portpart.algorithms.refinement.moves import Moves
 from portpart.backends import language as kl
 from portpart.backends.language import Kernel, Words
-from portpart.backends.programs import Array, ExecutionSpace, WorkRecord, work
+from portpart.backends.programs import Array, ExecutionSpace
 from portpart.primitives import (
     SortArrays,
     SortSlots,
@@ -33,7 +33,7 @@ class PrefixWords(Words):
     made: Any  # moves that are made
 
 
-class MoveSequence(WorkRecord):
+class MoveSequence(kl.Record):
     """Legal moves, and a sequence of them that is tried out.
 
     Attributes
@@ -62,13 +62,13 @@ class MoveSequence(WorkRecord):
     zero_gain: int
     apply_later_moves: int
     limits: Array
-    legal: Array = work(np.int32, lambda size: size.vertices)
-    gain: Array = work(np.int64, lambda size: size.vertices)
-    keys: Array = work(np.int64, lambda size: size.vertices + 1)
-    other_keys: Array = work(np.int64, lambda size: size.vertices)
-    weight_sums: Array = work(np.int64, lambda size: size.blocks * size.stripes, zeros=True)
-    block_weight: Array = work(np.int64, lambda size: size.blocks)
-    buffer_begin: Array = work(np.int64, lambda size: size.blocks)
+    legal: Array = kl.work(np.int32, lambda size: size.vertices)
+    gain: Array = kl.work(np.int64, lambda size: size.vertices)
+    keys: Array = kl.work(np.int64, lambda size: size.vertices + 1)
+    other_keys: Array = kl.work(np.int64, lambda size: size.vertices)
+    weight_sums: Array = kl.work(np.int64, lambda size: size.blocks * size.stripes, zeros=True)
+    block_weight: Array = kl.work(np.int64, lambda size: size.blocks)
+    buffer_begin: Array = kl.work(np.int64, lambda size: size.blocks)
 
 
 def sequence_for(space: ExecutionSpace, sizes: RefinementSizes, run: Run, zero_gain: bool,

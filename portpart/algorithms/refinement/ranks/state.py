@@ -8,14 +8,14 @@ from portpart.algorithms.refinement import BUCKETS, RefinementSizes
 from portpart.algorithms.refinement.gains import NUM_LENGTHS
 from portpart.backends import language as kl
 from portpart.backends.language import Record
-from portpart.backends.programs import Array, ExecutionSpace, WorkRecord, work
+from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs.ranks import DistributedGraph
 from portpart.primitives import STRIPES
 
 NONE = -1
 
 
-class RankTotals(WorkRecord):
+class RankTotals(Record):
     """Sums over all ranks, which are the same on each of them.
 
     Attributes
@@ -42,12 +42,12 @@ class RankTotals(WorkRecord):
     costs: Array
     lengths: Array
     shares: Array
-    words: Array = work(np.int64, lambda size: _costs_end(size) + NUM_LENGTHS, zeros=True)
-    buckets: Array = work(np.int64, lambda size: size.blocks * BUCKETS, zeros=True)
-    slots: Array = work(
+    words: Array = kl.work(np.int64, lambda size: _costs_end(size) + NUM_LENGTHS, zeros=True)
+    buckets: Array = kl.work(np.int64, lambda size: size.blocks * BUCKETS, zeros=True)
+    slots: Array = kl.work(
         np.int64, lambda size: size.blocks * BUCKETS * size.sub_buckets, zeros=True)
-    sub_buckets: Array = work(np.int64, lambda size: size.blocks * size.sub_buckets, zeros=True)
-    before: Array = work(np.int64, lambda size: 2, zeros=True)
+    sub_buckets: Array = kl.work(np.int64, lambda size: size.blocks * size.sub_buckets, zeros=True)
+    before: Array = kl.work(np.int64, lambda size: 2, zeros=True)
     num_words: int = kl.word()
     num_buckets: int = kl.word()
     num_sub_buckets: int = kl.word()

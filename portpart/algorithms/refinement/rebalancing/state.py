@@ -6,7 +6,7 @@ import numpy as np
 
 from portpart.algorithms.refinement import BUCKETS, of_blocks, of_vertices
 from portpart.backends import language as kl
-from portpart.backends.programs import Array, WorkRecord, work
+from portpart.backends.programs import Array
 
 STAYS = -1
 """In place of the slot of a vertex that does not leave."""
@@ -28,7 +28,7 @@ def max_tiles(num_vertices: int) -> int:
     return min(-(-num_vertices // SHORT_TILE), MAX_TILES)
 
 
-class Rebalancing(WorkRecord):
+class Rebalancing(kl.Record):
     """Vertices that may leave blocks that are too heavy, by what that loses (`loss_buckets.py`).
 
     Attributes
@@ -50,14 +50,14 @@ class Rebalancing(WorkRecord):
     sub_buckets : int
     """
 
-    listed: Array = work(np.int32, of_vertices)
-    slot_of: Array = work(np.int32, of_vertices)
-    bucket_weight: Array = work(np.int64, lambda size: size.blocks * BUCKETS, zeros=True)
-    slot_weight: Array = work(
+    listed: Array = kl.work(np.int32, of_vertices)
+    slot_of: Array = kl.work(np.int32, of_vertices)
+    bucket_weight: Array = kl.work(np.int64, lambda size: size.blocks * BUCKETS, zeros=True)
+    slot_weight: Array = kl.work(
         np.int64, lambda size: size.blocks * BUCKETS * size.sub_buckets, zeros=True)
-    threshold: Array = work(np.int64, of_blocks)
-    scope: Array = work(np.int32, of_blocks, zeros=True)
-    tile_sums: Array = work(np.int64, lambda size: max_tiles(size.vertices) + 1)
+    threshold: Array = kl.work(np.int64, of_blocks)
+    scope: Array = kl.work(np.int32, of_blocks, zeros=True)
+    tile_sums: Array = kl.work(np.int64, lambda size: max_tiles(size.vertices) + 1)
     sub_buckets: int = 1
 
     candidates: int = kl.word()  # vertices that may leave a block that is too heavy

@@ -1,4 +1,4 @@
-"""The loop by which a vertex, with a whole team, finds the best of the candidates around it.
+"""Proposals of vertices: the best of the neighbours or clusters that each may be merged with.
 
 Matchings, clusterings and groupings differ in the candidates, in how these are rated, and
 in what is kept of the best one.  Scores decide, then a seeded hash of the two ids or the smaller
@@ -12,55 +12,60 @@ from dataclasses import dataclass
 from portpart.backends import language as kl
 from portpart.backends.language import DeviceFunction, Record, Static, Word
 from portpart.backends.programs import Array
-from portpart.primitives.hashing import hash_of, pair_hash
-
-# The best candidate of a team ------------------------------------------------------------------
-
-
-LOWEST = -(2**63)
-NO_VERTEX = -1
+from portpart.graphs import Csr
+from portpart.primitives import HIGHEST, LOWEST, NO_VERTEX, hash_of, pair_hash, team_winner
 
 
-@kl.device
-def team_winner(score, hashed, candidate):
-    """Candidate (int32, or -1 for none) of the lane with the largest score, then hash.
-
-    All lanes of a team together; all get the winner, and -1 if no lane has a candidate.
-    """
-    top = kl.team_max(score)
-    directed_tie_hash = kl.int64(LOWEST)
-    if score == top:
-        directed_tie_hash = hashed
-    top_hash = kl.team_max(directed_tie_hash)
-    own = kl.int32(NO_VERTEX)
-    if score == top and hashed == top_hash:
-        own = candidate
-    return kl.team_max(own)
-
-
-# The loop by which a vertex, with a whole team, finds the best of the candidates around it -----
-#
-# Matchings, clusterings and groupings differ in the candidates, in how these are rated, and
-# in what is kept of the best one.  Scores decide, then a seeded hash of the two ids or the smaller
-# id; the order of candidates and the number of lanes do not.
-
-
-HIGHEST = 2**63 - 1
-
-
-class CandidateSearch(Record):
-    """What a search for the best candidate reads; subclasses add what their functions need.
+class Proposals(Record):
+    """The proposals of n vertices, what restricts them, and the clusters that they are among.
 
     Attributes
     ----------
     seed : int
         Decides between candidates of equal score.
+    max_weight : int
+        What is joined may weigh no more.
+    label : array of int32, shape (n,), or None
+        Only vertices of equal label are joined.
+    total : int or None
+        What some ratings and scores multiply weights with.
     proposal : array of int32
         The best candidate of each vertex, or -1.
+    cluster : array of int32, shape (n,), or None
+        The leader of each vertex's cluster, where candidates are clusters.
+    cluster_weight : array of int64, shape (n,) or longer, or None
+        The weight of the cluster that a vertex leads.
     """
 
     seed: int
-    proposal: Array
+    max_weight: int
+    label: Array | None
+    total: int | None = kl.absent()
+    proposal: Array = kl.absent()
+    cluster: Array = kl.absent()
+    cluster_weight: Array = kl.absent()
+
+
+@kl.device
+def cluster_capacity(v, graph: Csr, proposals: Proposals):
+    """What may be joined with v may weigh so much."""
+    return proposals.max_weight - kl.value_or(graph.vertex_weights, v, 1)
+
+
+@kl.device
+def head_of(arc, graph: Csr, proposals: Proposals):
+    """The head of an arc."""
+    return graph.targets[arc]
+
+
+@kl.device
+def may_join(v, u, own, room, graph: Csr, proposals: Proposals):
+    """Whether vertex u weighs no more than `room` and is of v's label."""
+    return kl.value_or(graph.vertex_weights, u, 1) <= room and (
+        kl.value_or(proposals.label, u, 0) == kl.value_or(proposals.label, v, 0))
+
+
+# The loop by which a vertex, with a whole team, finds the best of the candidates around it -----
 
 
 @kl.device
@@ -82,7 +87,7 @@ def smallest_id(v, c, own, graph: Record, seed):
 
 
 @kl.device
-def keep_best_score(v, best, score, search: CandidateSearch):
+def keep_best_score(v, best, score, search: Proposals):
     """Make the best candidate the proposal of v."""
     if kl.lane() == 0:
         search.proposal[v] = best
@@ -90,7 +95,7 @@ def keep_best_score(v, best, score, search: CandidateSearch):
 
 
 @kl.device
-def any_candidate(v, c, own, room, graph: Record, search: CandidateSearch):
+def any_candidate(v, c, own, room, graph: Record, search: Proposals):
     """Every candidate will do."""
     return True
 
@@ -130,7 +135,7 @@ class Choice(Static):
 
 
 @kl.device
-def best_candidate(v, own, room, begin, end, graph: Record, search: CandidateSearch, by: Choice):
+def best_candidate(v, own, room, begin, end, graph: Record, search: Proposals, by: Choice):
     """Keep the best candidate at the places begin ... end-1, or that there is none."""
     best_score = by.score_type(LOWEST)
     best_hash = kl.int64(LOWEST)

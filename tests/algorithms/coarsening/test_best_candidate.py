@@ -8,6 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from portpart.algorithms.coarsening.proposals import (
+    Choice,
+    Proposals,
+    any_candidate,
+    best_candidate,
+    keep_best_score,
+)
 from portpart.backends.language import (
     DeviceFunction,
     Record,
@@ -21,13 +28,6 @@ from portpart.backends.language import (
     team_max,
 )
 from portpart.backends.programs.interface import ExecutionSpace
-from portpart.primitives.best_candidate import (
-    CandidateSearch,
-    Choice,
-    any_candidate,
-    best_candidate,
-    keep_best_score,
-)
 from tests import oracles
 from tests.helpers.emulation.lanes import LanesSpace
 from tests.helpers.spaces import reference
@@ -43,7 +43,7 @@ class Rows(Record):
     standing: Any
 
 
-class Scored(CandidateSearch):
+class Scored(Proposals):
     """What candidates are worth, and the score of the best."""
 
     scores: Any
@@ -109,7 +109,8 @@ def found(space: ExecutionSpace, rows: Any, kernel: Any, scores: np.ndarray,
     offsets, standing = space.asarray(rows[0]), space.asarray(rows[1])
     n = len(rows[0]) - 1
     proposal, best = space.full(n, -9, np.int32), space.zeros(n, scores.dtype)
-    search = Scored(seed=seed, proposal=proposal, scores=space.asarray(scores), best=best)
+    search = Scored(seed=seed, max_weight=0, label=None, proposal=proposal,
+                    scores=space.asarray(scores), best=best)
     space.parallel_for(n, kernel, Rows(offsets[:-1], offsets[1:], standing), search, team=team)
     return oracles.host(proposal).tolist(), oracles.host(best).tolist()
 

@@ -1,0 +1,140 @@
+"""The arrays of records: declared with a type and a length, or slices of one array."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import cupy
+    from numpy.typing import DTypeLike
+    from typing_extensions import Self
+
+    Array: TypeAlias = np.ndarray | cupy.ndarray
+else:
+    Array = np.ndarray
+"""Array: a one-dimensional array of an execution space."""
+
+
+# Work arrays as declarations: a type, a length that follows from sizes, and how long it lives ----
+#
+# >>> class Lists(Record):
+# ...     heavy: Array = work(np.int32, lambda size: 2 * size)
+# >>> Lists.num_bytes(1000)
+# 8000
+
+
+class Allocator(Protocol):
+    """What makes arrays: an execution space."""
+
+    def empty(self, length: int, dtype: DTypeLike) -> Array:
+        """An array of any contents."""
+
+    def zeros(self, length: int, dtype: DTypeLike) -> Array:
+        """An array of zeros."""
+
+
+Length = Callable[[Any], int]
+"""Number of elements, from the sizes of a problem."""
+
+
+class Declared(NamedTuple):
+    """An array that a piece works on.
+
+    Attributes
+    ----------
+    kind
+        Its type, or a function that gives the type for the sizes of a problem.
+    length : callable
+    zeros : bool
+        Whether it begins with zeros.
+    outlives : bool
+        Whether it is needed when the program that fills it is done; else it may be scratch.
+    """
+
+    kind: Any
+    length: Length
+    zeros: bool = False
+    outlives: bool = False
+
+    def dtype_for(self, sizes: Any) -> np.dtype:
+        """Its type in a problem of these sizes."""
+        found: np.dtype = self.kind(sizes) if type(self.kind) is FunctionType else self.kind
+        return found
+
+    def num_bytes(self, sizes: Any) -> int:
+        """The bytes it takes there."""
+        return self.length(sizes) * self.dtype_for(sizes).itemsize
+
+
+def work(kind: Any, length: Length, *, zeros: bool = False, outlives: bool = False) -> Any:
+    """Declare a field of a record, or a slot of scratch, as a work array."""
+    by_size = isinstance(kind, FunctionType)
+    return Declared(kind if by_size else np.dtype(kind), length, zeros, outlives)
+
+
+# Arrays that are slices of one, which exist as arrays only if they are read --------------------
+#
+# A run of a program only needs to know where they begin: to cut an array out of another
+# takes Python as long as what is done with a few elements.
+
+
+class Slice(NamedTuple):
+    """A stretch of an array as one of another type.
+
+    Attributes
+    ----------
+    dtype : numpy.dtype
+    begin : int
+        Bytes before it.
+    length : int
+        Its elements.
+    """
+
+    dtype: np.dtype
+    begin: int
+    length: int
+
+    def of(self, memory: Any) -> Any:
+        """The array; it begins and ends with elements of `memory`."""
+        size, end = memory.itemsize, self.begin + self.length * self.dtype.itemsize
+        return memory[self.begin // size : end // size].view(self.dtype)
+
+
+class Sliced:
+    """A record or words that may have slices of an array in place of arrays.
+
+    Attributes
+    ----------
+    memory : array
+        What they are slices of; None if there are none.
+    slices : dict
+        The slices, by their names.
+    """
+
+    memory: ClassVar[Any] = None
+    slices: ClassVar[dict[str, Slice]] = {}
+
+    @classmethod
+    def sliced(cls, memory: Array, slices: dict[str, Slice], **others: Any) -> Self:
+        """An instance with slices of `memory`, and others given as they are; none by default."""
+        made = object.__new__(cls)
+        made.__dict__.update(others, memory=memory, slices=slices)
+        return made
+
+    if not TYPE_CHECKING:
+        def __getattr__(self, name: str) -> Any:
+            """The array of a slice, from now on the same one."""
+            if name not in self.slices:
+                raise AttributeError(f"{type(self).__name__} has no {name!r}")
+            self.__dict__[name] = array = self.slices[name].of(self.memory)
+            return array
+
+    def length_of(self, name: str) -> int:
+        """Elements of one of its arrays."""
+        return self.slices[name].length if name in self.slices else len(getattr(self, name))
+
+
