@@ -17,8 +17,9 @@ from portpart.algorithms.coarsening.hierarchy import Level
 from portpart.algorithms.multilevel import walk
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.recipes.partitioners import ALGORITHMS, OF_NETS
+from portpart.backends import language as kl
 from portpart.backends.cpu.space import CpuSpace
-from portpart.backends.programs import arrays as work, steps as declared
+from portpart.backends.programs import arrays as work
 from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.hypergraph import EitherGraph
 from tests.helpers import data_folder
@@ -159,9 +160,9 @@ def test_calls_begin_by_giving_back_what_is_held_without_use(
 
 
 def test_blocks_keep_what_they_hold_when_arrays_grow(space: ExecutionSpace) -> None:
-    class Numbers(work.kl.Record):
-        of_items: Any = declared.work(np.int32, lambda size: size)
-        of_blocks: Any = declared.work(np.int64, lambda size: 3, zeros=True)
+    class Numbers(kl.Record):
+        of_items: Any = kl.work(np.int32, lambda size: size)
+        of_blocks: Any = kl.work(np.int64, lambda size: 3, zeros=True)
 
     numbers = Numbers.allocate(space, 10)
     numbers.of_blocks[:] = 7
