@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.language import Record
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.generators.hashed import VertexOrder, place_of
 from portpart.graphs import id_dtype
@@ -25,7 +24,7 @@ MAX_BITS = 64
 """Draws of an edge, at most."""
 
 
-class Quadrants(Record):
+class Quadrants(kl.Record):
     """How the ends of edges are drawn.
 
     Attributes
@@ -45,7 +44,7 @@ class Quadrants(Record):
     seed: int
 
 
-class ArcRange(Record):
+class ArcRange(kl.Record):
     """Which arcs are wanted: of these edges, with a source at one of these places.
 
     Attributes

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.language import Record
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.primitives import hash_of
 
@@ -19,7 +18,7 @@ from portpart.primitives import hash_of
 ROUNDS = 4
 
 
-class VertexOrder(Record):
+class VertexOrder(kl.Record):
     """A permutation of the vertices.
 
     Attributes

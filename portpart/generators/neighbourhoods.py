@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction, Record, Static
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.generators.hashed import VertexOrder, place_of, vertex_at
 from portpart.graphs import id_dtype
@@ -24,7 +23,7 @@ CELL = 1 << 28
 NO_VERTEX = -1
 
 
-class NeighbourhoodSizes(Record):
+class NeighbourhoodSizes(kl.Record):
     """What the neighbours of a vertex follow from."""
 
 
@@ -76,7 +75,7 @@ class MeshSides(NeighbourhoodSizes):
 
 
 @dataclass(frozen=True)
-class Neighbourhood(Static):
+class Neighbourhood(kl.Static):
     """How neighbours are found.
 
     Attributes
@@ -93,9 +92,9 @@ class Neighbourhood(Static):
     """
 
     num_groups: int
-    group_size: DeviceFunction
-    group_begin: DeviceFunction
-    is_neighbour: DeviceFunction
+    group_size: kl.DeviceFunction
+    group_begin: kl.DeviceFunction
+    is_neighbour: kl.DeviceFunction
 
 
 def neighbourhood_rows(space: ExecutionSpace, first: int, last: int, order: VertexOrder,

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.language import Record, StaticValue
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs.rows import Csr, Runs, distinct
 from portpart.graphs.structure import team_for
@@ -20,7 +19,7 @@ from portpart.primitives import gather, iota, lower_bound, offsets_from_counts, 
 # items.  Ascending keys stand block by block, so an item of a block is found by bisection.
 
 
-class BlockPairs(Record):
+class BlockPairs(kl.Record):
     """Pairs of all blocks.
 
     Attributes
@@ -191,7 +190,7 @@ def block_rows(space: ExecutionSpace, pairs: Array, rows: Csr, mean: float, know
     return made
 
 
-class Listed(Record):
+class Listed(kl.Record):
     """`BlockRows`, as a kernel writes them."""
 
     offsets: Array
@@ -269,7 +268,7 @@ def number_own(i, known: BlockPairs, width, numbers):
 
 @kl.kernel
 def count_entries(i, pairs, num_rows, rows: Csr, known: BlockPairs, width, counts,
-                  counted: StaticValue):
+                  counted: kl.StaticValue):
     """counts[i] = entries of the row of pair i that count for its block.  A team."""
     block = pairs[i] // num_rows
     row = pairs[i] % num_rows

@@ -11,7 +11,6 @@ import numpy as np
 
 from portpart import backends
 from portpart.backends import language as kl
-from portpart.backends.language import Record
 from portpart.backends.programs import Array
 from portpart.errors import InputError, shown
 from portpart.graphs.arrays import index_array
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 NOWHERE, UNDECIDED = -1, -2
 
 
-class VoteCounts(Record):
+class VoteCounts(kl.Record):
     """What votes are counted from, and what they lead to.
 
     Attributes

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.language import Record
 from portpart.backends.programs import Array
 from portpart.graphs.csr import directed_rows, pack_arc, tails, undirected_rows, unpacked
 from portpart.graphs.graph import Graph
@@ -46,7 +45,7 @@ EDGE_WEIGHT = 840
 """What the edges of a pin weigh for a net of weight 1: a multiple of 1 ... 8."""
 
 
-class Pairs(Record):
+class Pairs(kl.Record):
     """Where the arcs of pins go.
 
     Attributes

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.language import Record
 from portpart.backends.programs import Array
 from portpart.graphs.graph import Graph
 from portpart.graphs.rows import MAX_INT32, Csr
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
     from portpart.backends.programs import Array, ExecutionSpace
 
-class Nets(Record):
+class Nets(kl.Record):
     """Rows of pins as kernels see them: net e has ``pins[begin[e]] ... pins[end[e] - 1]``.
 
     Attributes

@@ -11,7 +11,6 @@ import numpy as np
 
 from portpart import backends
 from portpart.backends import language as kl
-from portpart.backends.language import Record
 from portpart.backends.programs import Array
 from portpart.errors import InputError, OutOfMemory
 from portpart.graphs.csr import tails
@@ -24,7 +23,7 @@ MAX_CLIQUE = 2**32
 """More arcs between the members of one row are refused before the work begins."""
 
 
-class Incidence(Record):
+class Incidence(kl.Record):
     """Rows of members: row r holds ``members[offsets[r]:offsets[r + 1]]``."""
 
     offsets: np.ndarray
@@ -57,7 +56,7 @@ def stacked(tables: list[np.ndarray]) -> Incidence:
                      np.concatenate(members) if members else np.empty(0, np.int64))
 
 
-class Lists(Record):
+class Lists(kl.Record):
     """Ascending lists of the rows that each member is in, and where rows are in them.
 
     Attributes
@@ -79,7 +78,7 @@ class Lists(Record):
     least: Array | None
 
 
-class JoinedRows(Record):
+class JoinedRows(kl.Record):
     """The rows that rows join.
 
     Attributes

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.language import Record, StaticValue
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs.rows import MAX_INT32
 from portpart.primitives import copy_one, offsets_from_counts, positions_of
@@ -29,7 +28,7 @@ eighth.
 """
 
 
-class EditableRows(Record):
+class EditableRows(kl.Record):
     """Rows as kernels that change them see them.
 
     Attributes
@@ -49,7 +48,7 @@ class EditableRows(Record):
     weights: Array | None
 
 
-class RowGrowth(Record):
+class RowGrowth(kl.Record):
     """How much room a row gets that has outgrown its place, a whole number of units; what is wide.
 
     Attributes
@@ -246,7 +245,7 @@ def room_for(needed, growth: RowGrowth):
 
 
 @kl.device
-def put(rows: EditableRows, place, element, weight, weighted: StaticValue):
+def put(rows: EditableRows, place, element, weight, weighted: kl.StaticValue):
     """Put an element at a place, with its weight if there are weights."""
     rows.elements[place] = kl.int32(element)
     if weighted:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.language import Record
 from portpart.backends.programs import Array
 from portpart.primitives import offsets_from_counts, sort_keys
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 # The rows of a graph as kernels see them -------------------------------------------------------
 
 
-class Csr(Record):
+class Csr(kl.Record):
     """Compressed rows of arcs: arcs ``begin[v] ... end[v] - 1`` leave vertex v.
 
     Attributes

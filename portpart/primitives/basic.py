@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.language import Record
 from portpart.backends.programs import Array, ExecutionSpace
 
 if TYPE_CHECKING:
@@ -102,7 +101,7 @@ FILL = 4
 """Names of a bucket, about: they are near each other in memory."""
 
 
-class NameIndex(Record):
+class NameIndex(kl.Record):
     """Ascending names, and where each bucket begins.
 
     Attributes

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.language import Record, Static, Word
 from portpart.backends.programs import Array, ExecutionSpace
 
 COUNTERS = (256, 1024, 4096)
@@ -91,7 +90,7 @@ def shares_for(n: int, bins: int) -> int:
     return min(MAX_SHARES, MAX_COUNTERS // max(1, bins), n // min_share)
 
 
-class Shares(Record):
+class Shares(kl.Record):
     """Shares of keys, each with separate counters.
 
     Attributes
@@ -112,14 +111,14 @@ class Shares(Record):
 
 
 @dataclass(frozen=True)
-class TeamCounters(Static):
+class TeamCounters(kl.Static):
     """Counters in a team's own memory: up to `room` bins of a type.
 
     Shares are far smaller than 2^31 keys, so int32 holds their counts, if not sums of weights.
     """
 
     room: int
-    counter: Word
+    counter: kl.Word
 
 
 @kl.kernel

@@ -14,7 +14,6 @@ import numpy as np
 
 from portpart.backends import language as kl
 from portpart.backends.communication import Communicator, planned
-from portpart.backends.language import Record, Static
 from portpart.backends.programs import AnySlot, Array, ExecutionSpace, Parcel
 
 WORD_BYTES = 4
@@ -42,7 +41,7 @@ def _ranks(sizes: Any) -> int:
     return int(sizes.ranks)
 
 
-class Mail(Record):
+class Mail(kl.Record):
     """Items that a rank sends to each rank, and the ones that arrive.
 
     Attributes
@@ -74,7 +73,7 @@ class Mail(Record):
                       recv_counts=self.recv_counts)
 
 
-class Fields(Record):
+class Fields(kl.Record):
     """Up to three arrays of integers whose elements travel together."""
 
     first: Any = None
@@ -88,7 +87,7 @@ def fields_of(arrays: Sequence[Any]) -> Fields:
 
 
 @dataclass(frozen=True)
-class Place(Static):
+class Place(kl.Static):
     """Where a field stands in an item; two words if it is wide."""
 
     at: int = 0
@@ -102,7 +101,7 @@ class Place(Static):
 
 
 @dataclass(frozen=True)
-class MailLayout(Static):
+class MailLayout(kl.Static):
     """The places of what stands in front of an item, and of its fields."""
 
     lead: Place

@@ -17,7 +17,6 @@ import numpy as np
 
 from portpart.backends import language as kl
 from portpart.backends.communication import Communicator
-from portpart.backends.language import Kernel, Record
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.primitives.basic import lower_bound
 from portpart.primitives.mail import (
@@ -93,8 +92,8 @@ class RowPacking(NamedTuple):
     """How rows of some types are packed and unpacked."""
 
     layout: MailLayout
-    pack: Kernel
-    unpack: Kernel
+    pack: kl.Kernel
+    unpack: kl.Kernel
 
 
 @lru_cache
@@ -183,7 +182,7 @@ def _unpacked(space: ExecutionSpace, message: Message, words: Array,
     return Received(parts, reported[:, 2:])
 
 
-class RowPlaces(Record):
+class RowPlaces(kl.Record):
     """Where the rows of a part stand among the words.
 
     Attributes
@@ -202,7 +201,7 @@ class RowPlaces(Record):
 
 
 def _for_rows(space: ExecutionSpace, words: Array, parts: Sequence[Part],
-              kernels: Sequence[Kernel]) -> None:
+              kernels: Sequence[kl.Kernel]) -> None:
     """Run kernels for all rows of the parts, where words for a rank stand together."""
     if not len(words):
         return

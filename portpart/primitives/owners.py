@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from portpart.backends import language as kl
-from portpart.backends.language import Record, StaticValue
 from portpart.backends.programs import MAX, MIN, SUM, AnySlot, Array, Element, Program, Slot
 from portpart.primitives.basic import lower_bound
 from portpart.primitives.mail import (
@@ -31,7 +30,7 @@ __all__ = ["Halo", "VertexNames", "record_add", "record_answers", "record_fetch"
            "record_push", "record_requests"]
 
 
-class Halo(Record):
+class Halo(kl.Record):
     """Which ranks have copies of own vertices, and where those of other ranks' vertices are.
 
     Attributes
@@ -50,7 +49,7 @@ class Halo(Record):
     ghost_first: Array
 
 
-class VertexNames(Record):
+class VertexNames(kl.Record):
     """Names of vertices of any ranks.
 
     Attributes
@@ -308,7 +307,7 @@ def asked_vertex(i, requests: Mail, owners: Owners, layout: MailLayout):
 
 @kl.kernel
 def add_requested(i, requests: Mail, owners: Owners, totals: Fields, layout: MailLayout,
-                  atomic: StaticValue):
+                  atomic: kl.StaticValue):
     """Combine what request i gives with the totals of its vertex; atomic, independent of order."""
     item = i * layout.width
     v = asked_vertex(i, requests, owners, layout)

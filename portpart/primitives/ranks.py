@@ -6,7 +6,6 @@ import numpy as np
 
 from portpart.backends import language as kl
 from portpart.backends.communication import Communicator
-from portpart.backends.language import Record
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.primitives.basic import gather, lower_bound
 from portpart.primitives.messages import Message, Part, Talk
@@ -16,7 +15,7 @@ from portpart.primitives.sort import sort_keys
 # Which rank owns which vertex ------------------------------------------------------------------
 
 
-class Owners(Record):
+class Owners(kl.Record):
     """Ranks own contiguous ranges of vertices, by the names of these.
 
     Attributes

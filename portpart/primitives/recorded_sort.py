@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.language import Words
 from portpart.backends.programs import AnySlot, Array, ExecutionSpace, Program
 from portpart.primitives.scan import SCAN_TILE, record_scan, tiles_of
 from portpart.primitives.sort import HALF, SMALL, sort_by_bits
@@ -27,7 +26,7 @@ DIGITS = 1 << DIGIT_BITS
 TILE = 64
 """Keys that one item counts and moves: some for each digit, so that counters are not too many."""
 
-class SortWords(Words):
+class SortWords(kl.Words):
     """The number of keys and the bits they have, which the program sets before it sorts.
 
     The rest is the sort's own.

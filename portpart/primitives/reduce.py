@@ -10,7 +10,6 @@ from collections.abc import Callable
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.language import Kernel, StaticValue
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.errors import InputError
 
@@ -82,7 +81,7 @@ def argmax_of(space: ExecutionSpace, values: Array) -> int:
     return int(space.to_host(place)[0])
 
 
-def _reduce(space: ExecutionSpace, values: Array, tile_kernel: Kernel,
+def _reduce(space: ExecutionSpace, values: Array, tile_kernel: kl.Kernel,
             expected: Callable[[], int]) -> int:
     _require_integers(values)
     while len(values) != 1:
@@ -90,7 +89,7 @@ def _reduce(space: ExecutionSpace, values: Array, tile_kernel: Kernel,
     return space.read(values, lambda: [expected()])[0]
 
 
-def _tile_results(space: ExecutionSpace, values: Array, tile_kernel: Kernel) -> Array:
+def _tile_results(space: ExecutionSpace, values: Array, tile_kernel: kl.Kernel) -> Array:
     tiles = max(1, -(-len(values) // TILE))
     result = space.empty(tiles, np.int64)
     space.parallel_for(tiles, tile_kernel, values, len(values), result, team=256)
@@ -134,7 +133,7 @@ def measure_rows(tile, offsets, rows, result):
 
 
 @kl.kernel
-def add_above(tile, offsets, rows, length, result, counts_rows: StaticValue):
+def add_above(tile, offsets, rows, length, result, counts_rows: kl.StaticValue):
     """Add the rows of the tile with more than `length` elements, or these; atomic, independent of
     order.
     """

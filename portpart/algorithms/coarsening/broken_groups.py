@@ -33,7 +33,6 @@ from portpart.graphs import Csr, Hypergraph
 from portpart.primitives import NO_VERTEX, sort_keys
 
 if TYPE_CHECKING:
-    from portpart.backends.language import Record, Words
     from portpart.backends.programs import Records
 
 ROUND_BITS = 7
@@ -141,8 +140,8 @@ def split_groups(space: ExecutionSpace, joined: LinkedGroups, group_size: int, c
     """
     word, order = sort_keys(space, joined.word)
     del joined
-    records: dict[str, Record | Words] = {"ordered": Ordered(group_size, word, order),
-                                          "numbering": Numbering.of(sizes.vertices)}
+    records: dict[str, kl.Record | kl.Words] = {"ordered": Ordered(group_size, word, order),
+                                                "numbering": Numbering.of(sizes.vertices)}
     executable = space.cached_executable("groups broken up", lambda: _record_runs(records))
     executable.run({**records, "cluster": clusters.cluster, "count": clusters.count},
                    sizes.vertices, sizes)
@@ -160,7 +159,7 @@ def record_joining(program: Program, proposal: Slot) -> None:
 
 
 def _records(space: ExecutionSpace, around: ClusteringInputs,
-             groups: NetGroups) -> dict[str, Record | Words]:
+             groups: NetGroups) -> dict[str, kl.Record | kl.Words]:
     """What grouping by nets works on."""
     sizes = around.sizes
     return {**around.records, "listed": around.scratch["list_0"], "rows": HashRows(),

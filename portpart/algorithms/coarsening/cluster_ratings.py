@@ -22,7 +22,6 @@ from portpart.algorithms.coarsening.proposals import (
     may_join,
 )
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction, Static, Word
 from portpart.backends.programs import Array
 from portpart.graphs import Csr, degree_of, global_id
 from portpart.primitives import EMPTY, HIGHEST, NO_VERTEX, claim_slot_in_team, pair_hash
@@ -52,7 +51,7 @@ def tie_of_ids(v, c, own, graph: Csr, seed):
 
 
 @dataclass(frozen=True)
-class Rating(Static):
+class Rating(kl.Static):
     """How candidates are rated, and what is kept of the best one: as in `best_candidate`.
 
     Attributes
@@ -65,11 +64,11 @@ class Rating(Static):
         Of the rating of a neighbour.
     """
 
-    neighbour: DeviceFunction
-    cluster: DeviceFunction
-    slot: DeviceFunction
-    keep: DeviceFunction = keep_best_score
-    score_type: Word = kl.float64
+    neighbour: kl.DeviceFunction
+    cluster: kl.DeviceFunction
+    slot: kl.DeviceFunction
+    keep: kl.DeviceFunction = keep_best_score
+    score_type: kl.Word = kl.float64
 
     @property
     def of_neighbours(self) -> Choice:
@@ -90,7 +89,7 @@ class Rating(Static):
 
 
 @dataclass(frozen=True)
-class RowRating(Static):
+class RowRating(kl.Static):
     """How clusters are rated that are added up in hash rows.
 
     Attributes
@@ -103,7 +102,7 @@ class RowRating(Static):
     """
 
     slots: int
-    sum_type: Word
+    sum_type: kl.Word
     rating: Rating
 
 

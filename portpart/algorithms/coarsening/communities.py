@@ -20,7 +20,6 @@ from portpart.algorithms.coarsening.options import ClusteringOptions, CommunityO
 from portpart.algorithms.coarsening.proposals import Proposals, keep_best_score
 from portpart.algorithms.coarsening.remove_large_nets import remove_large_nets
 from portpart.backends import language as kl
-from portpart.backends.language import Record
 from portpart.backends.programs import Array
 from portpart.graphs import MAX_INT32_ARCS, Csr, Graph, Hypergraph, Nets, degree_of, team_for
 from portpart.primitives import NO_VERTEX, gather
@@ -34,7 +33,7 @@ EQUAL, BY_SIZE, BY_DEGREE = 0, 1, 2
 """What pins weigh: as much as their net, a share of it, or that times the degree of the vertex."""
 
 
-class PinWeights(Record):
+class PinWeights(kl.Record):
     """What pins weigh, and what they weigh together.
 
     Attributes

@@ -25,7 +25,6 @@ from portpart.algorithms.coarsening.options import (
     sum_type,
 )
 from portpart.backends import language as kl
-from portpart.backends.language import Record, Static, Word
 from portpart.backends.programs import Array
 from portpart.graphs import Csr
 from portpart.primitives import EMPTY, SLOTS, claim_slot_in_team
@@ -35,7 +34,7 @@ WIDE_TEAM = 256
 ANY_ROW = 2**62
 
 
-class CoarseRows(Record):
+class CoarseRows(kl.Record):
     """Rows of at most c clusters, before it is known how many arcs the coarse graph has.
 
     Attributes
@@ -79,14 +78,14 @@ def wide_row(team: int, sum_bytes: int) -> int:
     return max(MIN_WIDE_ROW, SLOTS[sum_bytes][team])
 
 
-class HashRow(Record):
+class HashRow(kl.Record):
     """Where a hash row is: in scratch memory or among the coarse rows."""
 
     keys: Array
     sums: Array
 
 
-class ArcSpans(Record):
+class ArcSpans(kl.Record):
     """Where the arcs of the members that a team takes at once are.
 
     Attributes
@@ -101,7 +100,7 @@ class ArcSpans(Record):
 
 
 @dataclass(frozen=True)
-class RowScratch(Static):
+class RowScratch(kl.Static):
     """Scratch memory of a team that fills rows.
 
     Attributes
@@ -115,7 +114,7 @@ class RowScratch(Static):
 
     slots: int
     team: int
-    sum_type: Word
+    sum_type: kl.Word
 
 
 @kl.kernel

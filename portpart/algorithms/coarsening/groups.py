@@ -66,7 +66,6 @@ from portpart.graphs import Csr, Graph, degree_of, team_for
 from portpart.primitives import NO_VERTEX
 
 if TYPE_CHECKING:
-    from portpart.backends.language import Record, Words
     from portpart.backends.programs import Records
 
 TWO_ROUNDS = ClusteringOptions(join_rounds=2, max_left=0)
@@ -151,7 +150,7 @@ def linked_groups(graph: Graph, max_weight: int, seed: int = 0, group_size: int 
     clusters = Clusters.allocate(space, sizes, max_count=n)
     links = SelectionLinks(seed=seed, max_weight=max_weight, label=label, subset=clusters.cluster,
                   total=factor_for(graph, score_factor))
-    records: dict[str, Record | Words] = {"graph": graph.csr, "links": links}
+    records: dict[str, kl.Record | kl.Words] = {"graph": graph.csr, "links": links}
     given: dict[str, Any] = {}
     if group_size is None:
         records["numbering"], given["count"] = Numbering.of(n), clusters.count

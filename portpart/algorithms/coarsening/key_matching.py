@@ -22,7 +22,6 @@ import numpy as np
 from portpart.algorithms.coarsening.options import of_vertices
 from portpart.algorithms.coarsening.proposals import Proposals, cluster_capacity, may_join
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction, StaticValue
 from portpart.backends.programs import Array, Program
 from portpart.graphs import Csr
 from portpart.primitives import mixed, tiles_of
@@ -106,7 +105,7 @@ class KeyMatching(kl.Record):
         return cls(max_degree, **given).with_words(runs=-(-n // RUN), tiles=tiles_of(n))
 
 
-def record_pairing(program: Program, fit: DeviceFunction) -> None:
+def record_pairing(program: Program, fit: kl.DeviceFunction) -> None:
     """Record how vertices of equal keys are paired.
 
     Parameters
@@ -202,7 +201,7 @@ def clear_entry(v, key_matching: KeyMatching):
 
 @kl.kernel
 def pair_within_run(stretch, graph: Csr, matching: Matching, key_matching: KeyMatching,
-                    active: ActiveVertices, fit: StaticValue):
+                    active: ActiveVertices, fit: kl.StaticValue):
     """Pair vertices of equal keys in the stretch, each with the next that fits; count the rest.
 
     Keys that share an entry of `key_count` are counted together.  Atomic, independent of order.
@@ -235,7 +234,7 @@ def enter_first_slot(v, key_matching: KeyMatching, active: ActiveVertices):
 
 @kl.kernel
 def propose_to_leader(i, graph: Csr, matching: Matching, key_matching: KeyMatching,
-                      active: ActiveVertices, fit: StaticValue):
+                      active: ActiveVertices, fit: kl.StaticValue):
     """proposal[v] = leader of v's slot, -1 if of another key; mate[leader] = largest that proposes.
 
     A leader leads one slot and proposes to no one, so nothing else touches its mate.

@@ -26,17 +26,15 @@ from portpart.algorithms.coarsening.net_merging import (
 )
 from portpart.algorithms.coarsening.options import FineNetSizes, NetOptions
 from portpart.backends import language as kl
-from portpart.backends.language import Words
 from portpart.backends.programs import MANY, Program
 from portpart.graphs import MAX_INT32_ARCS, Hypergraph, unpacked
 from portpart.primitives import SCAN_TILE, TEAM, iota, row_at, sorted_pairs, tiles_of
 
 if TYPE_CHECKING:
-    from portpart.backends.language import Record
     from portpart.backends.programs import Records
 
 
-class NetTotals(Words):
+class NetTotals(kl.Words):
     """Numbers of clusters, of coarse nets and of their pins, their weight, and most pins of one."""
 
     clusters: int
@@ -164,7 +162,7 @@ def _merged(hypergraph: Hypergraph, clusters: Clusters, found: DistinctPins,
     """What becomes of each net, and the totals."""
     space, sizes = hypergraph.space, FineNetSizes.of(hypergraph)
     totals = NetTotals(space.empty(len(NetTotals.indices), np.int64))
-    records: dict[str, Record | Words] = {
+    records: dict[str, kl.Record | kl.Words] = {
         "nets": hypergraph.nets, "found": found, "work": work, "totals": totals}
     executable = space.cached_executable(
         ("net contraction", *hypergraph.type_key, sizes.sum_type, slot_type(sizes)),

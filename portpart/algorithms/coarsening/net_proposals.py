@@ -42,7 +42,6 @@ from portpart.algorithms.coarsening.proposals import (
     keep_best_score,
 )
 from portpart.backends import language as kl
-from portpart.backends.language import Kernel, Record, Static
 from portpart.backends.programs import Array, Element
 from portpart.graphs import Csr, Hypergraph, Nets, degree_of, team_for
 from portpart.primitives import EMPTY, SLOTS, claim_slot_in_team, hash_of, offsets_from_counts
@@ -59,7 +58,7 @@ FAR = 1024
 """Slots of the widest team; vertices that may need more have a row in main memory."""
 
 
-class RatedNets(Record):
+class RatedNets(kl.Record):
     """The nets around n vertices, and what they count.
 
     Attributes
@@ -161,7 +160,7 @@ def count_rated_pins(v, rated: RatedNets, num_vertices, seed):
             rated.far_slots[v] = kl.int32(min(total, 2 * num_vertices))
 
 
-class PinSpans(Record):
+class PinSpans(kl.Record):
     """Where the pins of the nets that a team takes at once are.
 
     Attributes
@@ -237,7 +236,7 @@ BY_SUM = Choice(cluster_at, may_be_at, sum_at, keep_best_score, kl.int64)
 
 
 @dataclass(frozen=True)
-class NetRating(Static):
+class NetRating(kl.Static):
     """How clusters are rated whose pins are added up in hash rows.
 
     Attributes
@@ -254,7 +253,7 @@ class NetRating(Static):
     choice: Choice = BY_WEIGHT
 
 
-class PinRange(Record):
+class PinRange(kl.Record):
     """The numbers of pins of the vertices that a launch is for: more than `above`, up to `most`."""
 
     above: int
@@ -360,7 +359,7 @@ class NetProposals:
 
 
 def launches(listed: Any, one_lane: bool,
-             choice: Choice = BY_WEIGHT) -> list[tuple[Element, Kernel, int, dict[str, Any]]]:
+             choice: Choice = BY_WEIGHT) -> list[tuple[Element, kl.Kernel, int, dict[str, Any]]]:
     """For each list the vertices, the kernel, its number of lanes, and its arguments."""
     slots = SLOTS[np.dtype(np.int64).itemsize]
     ranges = [(listed.length, listed.active, WIDE_TEAM, -1, NO_DEGREE)]

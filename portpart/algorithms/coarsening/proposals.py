@@ -10,13 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction, Record, Static, Word
 from portpart.backends.programs import Array
 from portpart.graphs import Csr
 from portpart.primitives import HIGHEST, LOWEST, NO_VERTEX, hash_of, pair_hash, team_winner
 
 
-class Proposals(Record):
+class Proposals(kl.Record):
     """The proposals of n vertices, what restricts them, and the clusters that they are among.
 
     Attributes
@@ -69,19 +68,19 @@ def may_join(v, u, own, room, graph: Csr, proposals: Proposals):
 
 
 @kl.device
-def tie_hash(v, c, own, graph: Record, seed):
+def tie_hash(v, c, own, graph: kl.Record, seed):
     """Decides between candidates of one score; `own`, if it is one of them, comes first."""
     return kl.int64(HIGHEST) if c == own else pair_hash(v, c, seed)
 
 
 @kl.device
-def directed_tie_hash(v, c, own, graph: Record, seed):
+def directed_tie_hash(v, c, own, graph: kl.Record, seed):
     """The same, but two vertices may decide differently on the pair that they are."""
     return kl.int64(HIGHEST) if c == own else hash_of(c, hash_of(v, seed))
 
 
 @kl.device
-def smallest_id(v, c, own, graph: Record, seed):
+def smallest_id(v, c, own, graph: kl.Record, seed):
     """Decides for the candidate of the smallest id; `own`, if it is one of them, comes first."""
     return kl.int64(HIGHEST) if c == own else -kl.int64(c)
 
@@ -95,13 +94,13 @@ def keep_best_score(v, best, score, search: Proposals):
 
 
 @kl.device
-def any_candidate(v, c, own, room, graph: Record, search: Proposals):
+def any_candidate(v, c, own, room, graph: kl.Record, search: Proposals):
     """Every candidate will do."""
     return True
 
 
 @dataclass(frozen=True)
-class Choice(Static):
+class Choice(kl.Static):
     """Which candidates there are, how they are rated, and what is kept of the best one.
 
     Attributes
@@ -125,17 +124,17 @@ class Choice(Static):
         ``tie(v, c, own, graph, seed)``: of candidates of equal score that with the most is taken.
     """
 
-    candidate: DeviceFunction
-    fits: DeviceFunction
-    rate: DeviceFunction
-    keep: DeviceFunction
-    score_type: Word
-    admits: DeviceFunction = any_candidate
-    tie: DeviceFunction = tie_hash
+    candidate: kl.DeviceFunction
+    fits: kl.DeviceFunction
+    rate: kl.DeviceFunction
+    keep: kl.DeviceFunction
+    score_type: kl.Word
+    admits: kl.DeviceFunction = any_candidate
+    tie: kl.DeviceFunction = tie_hash
 
 
 @kl.device
-def best_candidate(v, own, room, begin, end, graph: Record, search: Proposals, by: Choice):
+def best_candidate(v, own, room, begin, end, graph: kl.Record, search: Proposals, by: Choice):
     """Keep the best candidate at the places begin ... end-1, or that there is none."""
     best_score = by.score_type(LOWEST)
     best_hash = kl.int64(LOWEST)

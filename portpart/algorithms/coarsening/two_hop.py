@@ -18,7 +18,6 @@ from portpart.algorithms.coarsening.key_matching import (
     record_pairing,
 )
 from portpart.backends import language as kl
-from portpart.backends.language import StaticValue
 from portpart.backends.programs import Program
 from portpart.graphs import Csr, degree_of
 from portpart.primitives import SCAN_TILE, hash_of, wrapped_sum
@@ -75,7 +74,7 @@ def check_unmatched_share(_, active: ActiveVertices, key_matching: KeyMatching):
 
 
 @kl.kernel
-def find_key(v, graph: Csr, matching: Matching, key_matching: KeyMatching, key_of: StaticValue):
+def find_key(v, graph: Csr, matching: Matching, key_matching: KeyMatching, key_of: kl.StaticValue):
     """Key of an unmatched vertex; of those of other labels another one."""
     key = kl.int64(NO_KEY)
     if matching.mate[v] == UNMATCHED:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.language import Slice, Sliced, Words
 from portpart.backends.programs import Array, ExecutionSpace
 
 if TYPE_CHECKING:
@@ -68,11 +67,11 @@ class Cutter:
     def __init__(self) -> None:
         self.end = 0
 
-    def next(self, dtype: np.dtype, length: int) -> Slice:
+    def next(self, dtype: np.dtype, length: int) -> kl.Slice:
         """The next slice; those of int64 begin at whole words."""
         begin = -(-self.end // dtype.itemsize) * dtype.itemsize
         self.end = begin + length * dtype.itemsize
-        return Slice(dtype, begin, length)
+        return kl.Slice(dtype, begin, length)
 
 
 # What kernels count while they check a batch, and the first operation that is refused ----------
@@ -86,7 +85,7 @@ PROBLEMS = 4
 NONE = 2**62
 
 
-class EditCounters(Sliced, Words):
+class EditCounters(kl.Sliced, kl.Words):
     """Counts of one pass over a batch.
 
     Attributes
@@ -128,7 +127,7 @@ class EditCounters(Sliced, Words):
     cleared: int
 
 
-class BatchCounters(Sliced, Words):
+class BatchCounters(kl.Sliced, kl.Words):
     """The words of all counters of a batch: two stores, vertices, and nets if there are any."""
 
 
@@ -157,7 +156,7 @@ def split(memory: Array, count: int) -> list[EditCounters]:
 
 
 @cache
-def _slices(count: int) -> list[dict[str, Slice]]:
+def _slices(count: int) -> list[dict[str, kl.Slice]]:
     cutter = Cutter()
     return [{"array": cutter.next(WIDE, len(EditCounters.indices))} for _ in range(count)]
 
@@ -168,8 +167,8 @@ def batch_counters(array: Array) -> BatchCounters:
 
 
 @cache
-def _all_of(words: int) -> dict[str, Slice]:
-    return {"array": Slice(WIDE, 0, words)}
+def _all_of(words: int) -> dict[str, kl.Slice]:
+    return {"array": kl.Slice(WIDE, 0, words)}
 
 
 def read(space: ExecutionSpace, array: Array) -> Sequence[EditCounters]:

@@ -11,7 +11,6 @@ from portpart.algorithms.edits.counters import NARROW, WIDE, Column, Cutter, fil
 from portpart.algorithms.edits.id_table import DeletedIds, IdTable
 from portpart.algorithms.edits.operations import CLEAR, Operations, Side
 from portpart.backends import language as kl
-from portpart.backends.language import Slice
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import TEAM, EditableRows, extended
 from portpart.primitives import offsets_from_counts
@@ -25,7 +24,7 @@ def columns_of_deletions(calls: Sequence[BatchCall]) -> tuple[Array, Column]:
     return weights, [*[call.first for call in calls], *times_of(calls), *lenient, deleted]
 
 
-def slices_of_deletions(weights: Slice, cutter: Cutter) -> dict[str, Slice]:
+def slices_of_deletions(weights: kl.Slice, cutter: Cutter) -> dict[str, kl.Slice]:
     """Where the arrays of deletions are that belong to these weights."""
     slices = {name: cutter.next(NARROW, weights.length)
               for name in ("ids", "times", "lenient", "effective")}

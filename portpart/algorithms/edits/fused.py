@@ -34,7 +34,6 @@ from portpart.algorithms.edits.operations import (
 from portpart.algorithms.edits.rewrite import find_room, rewrite_row
 from portpart.algorithms.edits.wide_rows import ChangedRowPlaces, added, removed
 from portpart.backends import language as kl
-from portpart.backends.language import Record, Words
 from portpart.backends.programs import Array, ExecutionSpace, Program, Slot
 from portpart.graphs import MAX_INT32, MAX_TOTAL_WEIGHT, TEAM, EditableRows, RowStore
 from portpart.primitives import SCAN_TILE, TEAM as SCAN_TEAM, scan_tile
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
 # The steps of a small batch that is checked and written in a single run (`fused.py`) -----------
 
 
-class Limits(Words):
+class Limits(kl.Words):
     """What decides whether a batch is written in the same run.
 
     Attributes
@@ -205,7 +204,7 @@ class StoreInputs(NamedTuple):
     changes: Changes
 
 
-class StoreArguments(Record):
+class StoreArguments(kl.Record):
     """Further arguments of the part of a program for a store."""
 
     limits: Limits

@@ -9,7 +9,6 @@ import numpy as np
 from portpart.algorithms.edits.counters import MISSING, MISSING_FIRST, EditCounters, refuse
 from portpart.algorithms.edits.names import IdNames
 from portpart.backends import language as kl
-from portpart.backends.language import Record, Sliced
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import SPARE_ROWS, extended, with_spare
 from portpart.primitives import positions_of, sort_keys
@@ -157,7 +156,7 @@ class IdTable:
         return self.space.copy(weights) if chosen is None else weights[chosen]
 
 
-class WeightChanges(Record):
+class WeightChanges(kl.Record):
     """New weights of ids, sorted by id and time; only the last of an id counts.
 
     Attributes
@@ -174,7 +173,7 @@ class WeightChanges(Record):
     length: int
 
 
-class DeletedIds(Sliced, Record):
+class DeletedIds(kl.Sliced, kl.Record):
     """Ids that a batch deletes, and when.
 
     Attributes

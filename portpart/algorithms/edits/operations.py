@@ -23,7 +23,6 @@ from portpart.algorithms.edits.counters import (
 )
 from portpart.algorithms.edits.id_table import ALIVE, IdTable
 from portpart.backends import language as kl
-from portpart.backends.language import Record, Slice, Sliced
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import EditableRows, RowStore
 from portpart.primitives import lower_bound, sort_keys
@@ -37,7 +36,7 @@ WIDE_CHANGES = ("was", "will", "deltas")
 """The fields of int64 besides their keys."""
 
 
-class Operations(Sliced, Record):
+class Operations(kl.Sliced, kl.Record):
     """What is done to pairs, in the order of the batch.
 
     Attributes
@@ -55,7 +54,7 @@ class Operations(Sliced, Record):
     times: Array | None
 
 
-class Directed(Record):
+class Directed(kl.Record):
     """Operations as rows see them, sorted by row, element and time.
 
     Attributes
@@ -78,7 +77,7 @@ class Directed(Record):
     adds: int
 
 
-class Changes(Sliced, Record):
+class Changes(kl.Sliced, kl.Record):
     """What becomes of pairs, in the order of their keys.
 
     Attributes
@@ -104,7 +103,7 @@ class Changes(Sliced, Record):
         return Changes.sliced(self.memory, _first_slices(keys.length, keys.begin, number))
 
 
-class Deletions(Record):
+class Deletions(kl.Record):
     """When rows and elements are deleted, as in `IdTable`; None if none is."""
 
     rows: Array | None
@@ -178,7 +177,7 @@ def empty_changes(space: ExecutionSpace, length: int, keys: Array) -> Changes:
     return Changes.sliced(space.empty(cutter.end // NARROW.itemsize, NARROW), slices, keys=keys)
 
 
-def slices_of_changes(length: int, cutter: Cutter) -> dict[str, Slice]:
+def slices_of_changes(length: int, cutter: Cutter) -> dict[str, kl.Slice]:
     """Where this many changes and their keys are."""
     slices = {name: cutter.next(WIDE, length) for name in ("keys", *WIDE_CHANGES)}
     slices["ranks"] = cutter.next(NARROW, length)
@@ -186,11 +185,11 @@ def slices_of_changes(length: int, cutter: Cutter) -> dict[str, Slice]:
 
 
 @lru_cache(maxsize=256)
-def _first_slices(length: int, begin: int, number: int) -> dict[str, Slice]:
+def _first_slices(length: int, begin: int, number: int) -> dict[str, kl.Slice]:
     """Where the first are of this many changes, which begin there."""
     cutter = Cutter()
     cutter.end = begin
-    return {name: Slice(each.dtype, each.begin, number)
+    return {name: kl.Slice(each.dtype, each.begin, number)
             for name, each in slices_of_changes(length, cutter).items()}
 
 

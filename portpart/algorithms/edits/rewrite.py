@@ -25,7 +25,6 @@ from portpart.algorithms.edits.wide_rows import (
     wide_rows,
 )
 from portpart.backends import language as kl
-from portpart.backends.language import StaticValue
 from portpart.graphs import (
     MAX_INT32,
     TEAM,
@@ -128,7 +127,7 @@ def write_totals(_, begin, before, length, counters: EditCounters):
 
 @kl.kernel
 def rewrite_row(i, changes: Changes, places: ChangedRowPlaces, rows: EditableRows,
-                weighted: StaticValue):
+                weighted: kl.StaticValue):
     """Change a row, where its changes begin."""
     if begins_row(i, changes.keys):
         row = kl.int64(changes.keys[i]) >> 32
@@ -157,7 +156,7 @@ def rewrite_row(i, changes: Changes, places: ChangedRowPlaces, rows: EditableRow
 
 
 @kl.device
-def weigh_elements(i, stop, row, changes: Changes, rows: EditableRows, weighted: StaticValue):
+def weigh_elements(i, stop, row, changes: Changes, rows: EditableRows, weighted: kl.StaticValue):
     """Set the weights of elements that all stay, if they have weights, and count them."""
     if weighted:
         for change in range(i + kl.lane(), stop, kl.team_size()):
@@ -168,7 +167,7 @@ def weigh_elements(i, stop, row, changes: Changes, rows: EditableRows, weighted:
 
 
 @kl.device
-def kept_in_row(i, stop, row, changes: Changes, rows: EditableRows, weighted: StaticValue):
+def kept_in_row(i, stop, row, changes: Changes, rows: EditableRows, weighted: kl.StaticValue):
     """Set the weights of elements that stay, close the gaps of deleted ones, count the rest.
 
     No element moves backwards, so that a team reads a stretch of the row and then writes it.
@@ -197,7 +196,7 @@ def kept_in_row(i, stop, row, changes: Changes, rows: EditableRows, weighted: St
 
 @kl.device
 def spread_row(i, stop, count, new, changes: Changes, places: ChangedRowPlaces, rows: EditableRows,
-               weighted: StaticValue):
+               weighted: kl.StaticValue):
     """Move elements, the last ones first, so that there are gaps for new ones."""
     row = kl.int64(changes.keys[i]) >> 32
     begin = kl.int64(rows.begin[row])
@@ -221,7 +220,7 @@ def spread_row(i, stop, count, new, changes: Changes, places: ChangedRowPlaces, 
 
 @kl.device
 def added_to_row(i, stop, new, changes: Changes, places: ChangedRowPlaces, rows: EditableRows,
-                 weighted: StaticValue):
+                 weighted: kl.StaticValue):
     """Write new elements into the gaps, and count them."""
     for change in range(i + kl.lane(), stop, kl.team_size()):
         if changes.deltas[change] >= kl.int64(1) << 32:

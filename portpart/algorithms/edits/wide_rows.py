@@ -6,7 +6,6 @@ import numpy as np
 
 from portpart.algorithms.edits.operations import LOW_HALF, Changes
 from portpart.backends import language as kl
-from portpart.backends.language import Record, StaticValue
 from portpart.backends.programs import Array
 from portpart.graphs import EditableRows, RowStore, put
 from portpart.primitives import lower_bound, offsets_from_counts
@@ -14,7 +13,7 @@ from portpart.primitives import lower_bound, offsets_from_counts
 # The changes of a row, and where it goes -------------------------------------------------------
 
 
-class ChangedRowPlaces(Record):
+class ChangedRowPlaces(kl.Record):
     """Where rows go that change.
 
     Attributes
@@ -84,7 +83,7 @@ def is_wide(i, stop, changes: Changes, places: ChangedRowPlaces, rows: EditableR
 # Rows in which many elements move: each moves on its own, by way of other memory ---------------
 
 
-class Wide(Record):
+class Wide(kl.Record):
     """Rows in which many elements move, one by one.
 
     Attributes
@@ -136,7 +135,7 @@ def count_wide(i, changes: Changes, places: ChangedRowPlaces, rows: EditableRows
 
 @kl.kernel
 def gather_wide(j, changes: Changes, places: ChangedRowPlaces, rows: EditableRows, wide: Wide,
-                weighted: StaticValue):
+                weighted: kl.StaticValue):
     """Lay element j of the wide rows where it has its new place, unless it goes."""
     i = lower_bound(wide.begin, 0, places.length, j + 1) - 1
     row = kl.int64(changes.keys[i]) >> 32
@@ -158,7 +157,7 @@ def gather_wide(j, changes: Changes, places: ChangedRowPlaces, rows: EditableRow
 
 @kl.kernel
 def scatter_wide(j, changes: Changes, places: ChangedRowPlaces, rows: EditableRows, wide: Wide,
-                 weighted: StaticValue):
+                 weighted: kl.StaticValue):
     """Put what has been laid at j into its row; what comes is written there later."""
     i = lower_bound(wide.begin, 0, places.length, j + 1) - 1
     row = kl.int64(changes.keys[i]) >> 32
@@ -174,7 +173,7 @@ def scatter_wide(j, changes: Changes, places: ChangedRowPlaces, rows: EditableRo
 
 
 @kl.device
-def lay(wide: Wide, place, element, weight, weighted: StaticValue):
+def lay(wide: Wide, place, element, weight, weighted: kl.StaticValue):
     """Lay down an element, with its weight if there are weights."""
     wide.elements[place] = kl.int32(element)
     if weighted:

@@ -10,7 +10,6 @@ import numpy as np
 
 from portpart.algorithms.objectives import Balance, NetRows, find_sets, is_alone, net_rows
 from portpart.backends import language as kl
-from portpart.backends.language import Record, StaticValue
 from portpart.backends.programs import Array
 from portpart.graphs import Csr, EitherGraph, Hypergraph, team_for_all
 from portpart.primitives import argmax_of
@@ -22,7 +21,7 @@ NEVER = -(2**63)
 """The score of a vertex that cannot be had."""
 
 
-class DonorSearch(Record):
+class DonorSearch(kl.Record):
     """Vertices that may move to an empty block.
 
     Attributes
@@ -115,7 +114,7 @@ def may_donate(v, weight, donors: DonorSearch):
 
 
 @kl.kernel
-def score_donor(v, graph: Csr, donors: DonorSearch, scores, tied: StaticValue):
+def score_donor(v, graph: Csr, donors: DonorSearch, scores, tied: kl.StaticValue):
     """scores[v] = what v gains by leaving its block: nothing, or less."""
     total = kl.team_sum(tied(v, graph, donors))
     if kl.lane() == 0:

@@ -33,7 +33,6 @@ from portpart.algorithms.refinement.gains import ActiveSets, GainCache, UnratedL
 from portpart.algorithms.refinement.moves import NEVER, Moves, lock, mark_moved
 from portpart.algorithms.refinement.prefix import sequence_of, set_top_gain
 from portpart.backends import language as kl
-from portpart.backends.language import Kernel, StaticValue
 
 
 @kl.kernel
@@ -56,7 +55,7 @@ def list_first_on_nets(i, graph: NetRows, moves: Moves, active: ActiveSets, unra
 
 
 @kl.kernel
-def rate_loss(i, graph: NetRows, moves: Moves, sequence: Pseudo, net_cost: StaticValue):
+def rate_loss(i, graph: NetRows, moves: Moves, sequence: Pseudo, net_cost: kl.StaticValue):
     """What a move costs: the ties of the vertex that lead to other blocks than its target."""
     v = moves.listed[i]
     here = kl.int64(moves.part[v])
@@ -103,7 +102,7 @@ class CriticalPins(PseudoBlock):
     """A pseudo block for pins around edits; later, while blocks are balanced, none moves."""
 
     holds_heavy = True
-    list_first: ClassVar[Kernel] = list_first_on_nets
+    list_first: ClassVar[kl.Kernel] = list_first_on_nets
 
     def leave(self, this: Recording) -> None:
         """Record which vertices leave their blocks: critical pins, and others of heavy blocks."""

@@ -23,7 +23,6 @@ from portpart.algorithms.edits import (
 )
 from portpart.algorithms.objectives import Balance
 from portpart.backends import language as kl
-from portpart.backends.language import Record, Words
 from portpart.backends.programs import Array, ExecutionSpace
 
 # The edits of a round: new vertices, deleted ones, new weights, changed pairs ------------------
@@ -39,7 +38,7 @@ class NotReady(Exception):
     """Raised if a batch must be complete before it can be followed."""
 
 
-class EditCounts(Words):
+class EditCounts(kl.Words):
     """How much there is of each kind.
 
     Attributes
@@ -79,7 +78,7 @@ class EditCounts(Words):
     activates: int
 
 
-class NewLimits(Words):
+class NewLimits(kl.Words):
     """Limits that all blocks get.
 
     Attributes
@@ -100,7 +99,7 @@ SAME_LIMITS = NewLimits.of()
 """Blocks keep their limits."""
 
 
-class NewVertices(Record):
+class NewVertices(kl.Record):
     """New vertices, and which ids exist.
 
     Attributes

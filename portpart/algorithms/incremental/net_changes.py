@@ -38,7 +38,6 @@ from portpart.algorithms.refinement.nets import (
     update_net,
 )
 from portpart.backends import language as kl
-from portpart.backends.language import Record, StaticValue, Words
 from portpart.backends.programs import Array
 
 # How the state of nets follows the edits of a hypergraph ---------------------------------------
@@ -55,7 +54,7 @@ NET_TEAM = 32
 """Lanes for a net that was edited, of any size."""
 
 
-class NetEditCounts(Words):
+class NetEditCounts(kl.Words):
     """How many nets there are of each kind; pins that have changed are as many as pairs.
 
     Attributes
@@ -74,7 +73,7 @@ class NetEditCounts(Words):
     activates: int
 
 
-class NetDeletions(Record):
+class NetDeletions(kl.Record):
     """When each net is deleted, as in `IdTable`."""
 
     deletions: Array
@@ -100,7 +99,7 @@ def record_nets(this: Recording) -> None:
 
 @kl.kernel
 def weigh_net(i, net_weighed: WeightChanges, net_deletions: NetDeletions, net_counts: NetEditCounts,
-              graph: NetRows, moves: Moves, cache: GainCache, net_cost: StaticValue):
+              graph: NetRows, moves: Moves, cache: GainCache, net_cost: kl.StaticValue):
     """Account for the new weight of an existing net, and activate its pins.
 
     Of a net of many pins the ones that were alone in their block.  Atomic, independent of order.
@@ -124,7 +123,7 @@ def weigh_net(i, net_weighed: WeightChanges, net_deletions: NetDeletions, net_co
 
 @kl.kernel
 def account_deleted_net(j, net_deleted: DeletedIds, graph: NetRows, moves: Moves,
-                        net_cost: StaticValue):
+                        net_cost: kl.StaticValue):
     """Account for a deleted net, whose weight is now 0; atomic, independent of order."""
     net = kl.int64(net_deleted.effective[j])
     if net >= 0:
@@ -147,7 +146,7 @@ def update_edited_pin(i, pins: Changes, net_counts: NetEditCounts, graph: NetRow
 
 @kl.kernel
 def update_edited_net(i, pins: Changes, net_counts: NetEditCounts, graph: NetRows, state: NetUpdate,
-                      net_cost: StaticValue):
+                      net_cost: kl.StaticValue):
     """Make the sets of a net again, where its changes begin, and account for what it costs.
 
     Its pins are activated if sets change.

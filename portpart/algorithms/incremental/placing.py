@@ -14,7 +14,6 @@ from portpart.algorithms.refinement.blocks import (
 from portpart.algorithms.refinement.incumbent import Incumbent
 from portpart.algorithms.refinement.moves import Moves, join_block, join_target, set_target
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction, StaticValue
 from portpart.backends.programs import Program
 from portpart.graphs import Csr
 
@@ -131,7 +130,7 @@ def finish_inserted(i, inserted: NewVertices, counts: EditCounts, incumbent: Inc
 
 @kl.device
 def choose_for(v, graph: Csr, moves: Moves, blocks: Blocks, figures: Figures,
-               most_connected: StaticValue):
+               most_connected: kl.StaticValue):
     """Choose a block for v if it has none."""
     block = kl.int64(moves.part[v])
     if block < 0:
@@ -141,14 +140,14 @@ def choose_for(v, graph: Csr, moves: Moves, blocks: Blocks, figures: Figures,
 
 @kl.kernel
 def choose_block(i, inserted: NewVertices, counts: EditCounts, graph: Csr, moves: Moves,
-                 blocks: Blocks, figures: Figures, most_connected: StaticValue):
+                 blocks: Blocks, figures: Figures, most_connected: kl.StaticValue):
     """Choose a block for a new vertex that has none."""
     choose_for(new_vertex(i, inserted, counts), graph, moves, blocks, figures, most_connected)
 
 
 @kl.kernel
 def place_few(_, inserted: NewVertices, counts: EditCounts, graph: Csr, moves: Moves,
-              blocks: Blocks, figures: Figures, most_connected: StaticValue):
+              blocks: Blocks, figures: Figures, most_connected: kl.StaticValue):
     """All rounds for a few new vertices.  Called by one team."""
     for _round in range(ROUNDS):
         for i in range(kl.lane(), counts.inserted, kl.team_size()):
@@ -174,7 +173,7 @@ def place_rest(_, inserted: NewVertices, counts: EditCounts, graph: Csr, moves: 
     place_in_lightest(inserted, counts, graph, moves, blocks, figures)
 
 
-def record_placing(program: Program, most_connected: DeviceFunction) -> None:
+def record_placing(program: Program, most_connected: kl.DeviceFunction) -> None:
     """Record how new vertices are placed, when `begin_inserted` is done.
 
     Each goes where most of what it is tied to is, when that is placed; the weights of blocks are

@@ -59,7 +59,6 @@ from portpart.algorithms.refinement.prefix import (
     sequence_of,
 )
 from portpart.backends import language as kl
-from portpart.backends.language import Kernel, Scope
 from portpart.backends.programs import ExecutionSpace
 from portpart.graphs import Csr
 
@@ -67,7 +66,7 @@ BLOCKS_TEAM = 32
 """Lanes that go through the blocks."""
 
 
-class Joining(Scope):
+class Joining(kl.Scope):
     """What changes when vertices that were in no block join one."""
 
     moves: Moves
@@ -80,7 +79,7 @@ class Joining(Scope):
 class PseudoBlock(Piece):
     """A pseudo block for vertices around edits; later, while blocks are balanced, none moves."""
 
-    list_first: ClassVar[Kernel] = list_first
+    list_first: ClassVar[kl.Kernel] = list_first
 
     def records(self, space: ExecutionSpace, sizes: RefinementSizes,
                 run: Run) -> dict[str, kl.Record]:

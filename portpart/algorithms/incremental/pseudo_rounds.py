@@ -44,7 +44,6 @@ from portpart.algorithms.refinement.moves import (
 )
 from portpart.algorithms.refinement.prefix import exceeds, note_gain, set_top_gain, weight_offered
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction, Scope
 from portpart.graphs import Csr
 from portpart.primitives import hash_of
 
@@ -53,7 +52,7 @@ NONE = -1
 ROUNDS_BY_ID = 32
 
 
-class Entering(Scope):
+class Entering(kl.Scope):
     """Which block a vertex may enter, and the pending vertices."""
 
     moves: Moves
@@ -190,7 +189,7 @@ def find_block(v, graph: Csr, state: Entering, connections: ConnectivityTable, t
     return v
 
 
-def strongest_tie(rules: Rules, valuation: BlockScore) -> DeviceFunction:
+def strongest_tie(rules: Rules, valuation: BlockScore) -> kl.DeviceFunction:
     """`find_block` for a way to find the blocks that a vertex touches."""
     return find_block.bound(ties_by=valuation.connectivity)
 

@@ -9,7 +9,6 @@ from portpart.algorithms.refinement.blocks import Blocks, first_of_most, free_ca
 from portpart.algorithms.refinement.moves import Moves, sum_copies
 from portpart.algorithms.refinement.prefix import MoveSequence, PrefixWords
 from portpart.backends import language as kl
-from portpart.backends.language import Words
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.primitives import sort_arrays
 
@@ -23,7 +22,7 @@ WAITS = -3
 """
 
 
-class PseudoWords(Words):
+class PseudoWords(kl.Words):
     """Counts and flags of a run with a pseudo block.
 
     Attributes

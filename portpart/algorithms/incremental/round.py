@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from portpart.algorithms.edits import (
     ALIVE,
@@ -57,12 +57,8 @@ from portpart.algorithms.refinement.incumbent import Incumbent, set_best
 from portpart.algorithms.refinement.moves import Moves, add_cost, change_weight
 from portpart.algorithms.refinement.nets import NetPropagation
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction
 from portpart.backends.programs import Array
 from portpart.graphs import Csr
-
-if TYPE_CHECKING:
-    from portpart.backends.language import Record, Words
 
 # Cost and weights of the blocks after a batch, by what the edits themselves contribute ---------
 
@@ -152,7 +148,7 @@ class GraphUpdates:
     pieces: ClassVar[tuple[Piece, ...]] = (
         *LOCAL, PropagationSteps(), Widening(activate_neighbours), AccountingSteps())
     rows: ClassVar[type[EditedRows]] = EditedRows
-    most_connected: ClassVar[DeviceFunction] = most_connected_block
+    most_connected: ClassVar[kl.DeviceFunction] = most_connected_block
 
     def prepare(self, refiner: Refiner, rows: EditedRows, update: Update, refine: bool,
                 early: bool) -> dict[str, Any]:
@@ -194,7 +190,8 @@ class NetUpdates(GraphUpdates):
     def prepare(self, refiner: Refiner, rows: EditedRows, update: Update, refine: bool,
                 early: bool) -> dict[str, Any]:
         """Have room for what a batch has changed of nets, and return the records of it."""
-        records: dict[str, Record | Words] = _nets(refiner).prepare(rows, update, refine, early)
+        records: dict[str, kl.Record | kl.Words] = _nets(refiner).prepare(
+            rows, update, refine, early)
         return records
 
     def account(self, this: Recording) -> None:

@@ -15,7 +15,6 @@ from portpart.algorithms.refinement.blocks import Blocks, find_overloaded, free_
 from portpart.algorithms.refinement.gains import GainCache, mark_dirty
 from portpart.algorithms.refinement.moves import Moves
 from portpart.backends import language as kl
-from portpart.backends.language import Kernel, Words
 from portpart.graphs import Csr
 
 BLOCKS_TEAM, TEAM = 32, 8
@@ -31,7 +30,7 @@ MAX_PINS, MAX_ARCS = 16, 64
 """Pins of nets that lead on, and arcs of a vertex that do."""
 
 
-class Hops(Words):
+class Hops(kl.Words):
     """How far activation has gone around edits; see `plan_hop`."""
 
     looking: int  # vertices that look around next
@@ -49,7 +48,7 @@ class Widening(Piece):
         Activates neighbours of an active vertex, along arcs or nets.
     """
 
-    activate_around: Kernel
+    activate_around: kl.Kernel
 
     def activate(self, this: Recording) -> None:
         """Active vertices activate others where blocks are too heavy."""

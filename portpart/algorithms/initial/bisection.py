@@ -35,7 +35,6 @@ from portpart.algorithms.initial.growing import begin_growing, grow_attempt
 from portpart.algorithms.initial.project_bisection import choose_side, project_side
 from portpart.algorithms.initial.two_way import refine_attempt
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction
 from portpart.backends.programs import FEW, Program
 from portpart.primitives import hash_of
 
@@ -151,7 +150,7 @@ def _begin_keys(program: Program, run: BisectionWords, rule: GainRule, team: int
             program.launch(run.net_groups, of_large, team=LARGE_NET_TEAM)
 
 
-def _go_step_by_step(program: Program, run: BisectionWords, work: DeviceFunction,
+def _go_step_by_step(program: Program, run: BisectionWords, work: kl.DeviceFunction,
                      rule: GainRule) -> None:
     """Attempts at all bisections, each by a block or by a warp."""
     def launch(team: int) -> None:

@@ -26,7 +26,6 @@ from portpart.algorithms.initial.bisection_state import (
     StartSizes,
 )
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction, Kernel, Record, Static, Words
 from portpart.backends.programs import Array
 from portpart.graphs import Csr
 from portpart.primitives import hash_of
@@ -37,7 +36,7 @@ from portpart.primitives import hash_of
 
 
 @dataclass(frozen=True)
-class GainRule(Static):
+class GainRule(kl.Static):
     """How gains follow from sides: what compiled programs depend on.
 
     Attributes
@@ -68,12 +67,12 @@ class GainRule(Static):
     """
 
     name: str
-    inside: DeviceFunction
-    pull: DeviceFunction
-    begin_key: Kernel
-    follow: DeviceFunction
-    undo: DeviceFunction
-    add_gains: tuple[Kernel, Kernel] | None = None
+    inside: kl.DeviceFunction
+    pull: kl.DeviceFunction
+    begin_key: kl.Kernel
+    follow: kl.DeviceFunction
+    undo: kl.DeviceFunction
+    add_gains: tuple[kl.Kernel, kl.Kernel] | None = None
     shares: bool = False
 
 
@@ -105,7 +104,7 @@ BARRED = 2
 """Added to the side, 0 or 1, of a position that may not move."""
 
 
-class BisectionTotals(Words):
+class BisectionTotals(kl.Words):
     """What is known of an attempt at a bisection.
 
     There are such words for each block, and a bisection has those of its first block.
@@ -126,7 +125,7 @@ def _of_attempts(sizes: StartSizes) -> int:
     return sizes.trials * sizes.vertices
 
 
-class Attempts(Record):
+class Attempts(kl.Record):
     """Attempts at the bisections of a level: a of them for all candidates, with n vertices each.
 
     Attributes
@@ -150,7 +149,7 @@ class Attempts(Record):
                                                      * NUM_TOTALS), zeros=True)
 
 
-class AttemptScratch(Record):
+class AttemptScratch(kl.Record):
     """Attempts, and scratch memory of a team for the nets of a vertex that moves, one for a lane.
 
     Attributes
@@ -180,7 +179,7 @@ class AttemptScratch(Record):
     change_across: Array
 
 
-class Bisection(Record):
+class Bisection(kl.Record):
     """Where an attempt at a bisection has its part of the arrays.
 
     Attributes
@@ -213,7 +212,7 @@ class Bisection(Record):
 
 
 @dataclass(frozen=True)
-class Stage(Static):
+class Stage(kl.Static):
     """What is done with attempts at bisections, move by move.
 
     Attributes
@@ -225,7 +224,7 @@ class Stage(Static):
         Elements of the scratch arrays of a team.
     """
 
-    work: DeviceFunction
+    work: kl.DeviceFunction
     rule: GainRule
     room: int
 

@@ -29,7 +29,6 @@ from portpart.algorithms.initial.fm_gains import (
 )
 from portpart.algorithms.initial.side_weights import min_vertices, target_side_weight
 from portpart.backends import language as kl
-from portpart.backends.language import Record
 from portpart.graphs import Csr
 from portpart.primitives import hash_of
 
@@ -37,7 +36,7 @@ UNTOUCHED = 1 + BARRED
 """On side 1 and next to nothing of side 0."""
 
 
-class SideGrowth(Record):
+class SideGrowth(kl.Record):
     """How side 0 grows.
 
     Attributes

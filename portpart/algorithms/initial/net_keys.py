@@ -6,7 +6,6 @@ from portpart.algorithms.initial.bisection_state import Candidates, Keyed, Keys
 from portpart.algorithms.initial.fm_gains import NUM_TOTALS, Attempts, BisectionTotals
 from portpart.algorithms.initial.project_bisection import side_at, store_key
 from portpart.backends import language as kl
-from portpart.backends.language import Record
 from portpart.backends.programs import Array
 from portpart.graphs import Csr, Hypergraph, Nets
 
@@ -90,7 +89,7 @@ CODES = 2 * COUNTED
 """What `code_of` may say of pins there."""
 
 
-class PinCodes(Record):
+class PinCodes(kl.Record):
     """What a team knows of a net, in scratch memory: `code_of` of each pin, or pins by code."""
 
     codes: Array

@@ -10,13 +10,12 @@ from portpart.algorithms.initial.bisection_state import Candidates
 from portpart.algorithms.initial.fm_gains import AttemptScratch, Bisection, keep_best
 from portpart.algorithms.initial.net_keys import VertexNets, scaled_cost, size_of
 from portpart.backends import language as kl
-from portpart.backends.language import Record
 from portpart.primitives import lower_bound
 
 NOWHERE = -1
 
 
-class MovedVertex(Record):
+class MovedVertex(kl.Record):
     """A vertex that moves.
 
     Attributes

@@ -10,13 +10,12 @@ from portpart.algorithms.initial.fm_gains import (
     store_totals,
 )
 from portpart.backends import language as kl
-from portpart.backends.language import Record
 from portpart.graphs import Csr
 
 NO_LIMIT = 4.0e18
 
 
-class SideLimits(Record):
+class SideLimits(kl.Record):
     """Limits of a bisection.
 
     Attributes

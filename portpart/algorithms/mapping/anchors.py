@@ -28,7 +28,6 @@ from portpart.algorithms.objectives import (
     cost_of_arcs,
 )
 from portpart.backends import language as kl
-from portpart.backends.language import Record, StaticValue
 from portpart.backends.programs import Array
 from portpart.graphs import Csr, Graph, Topology, team_for
 from portpart.primitives import histogram
@@ -117,7 +116,7 @@ def anchored(graph: Graph, part: Array, fixed: Array, topology: Topology, width:
 # That is so while vertices stay in their sections: what runs between sections costs the same then.
 
 
-class Sections(Record):
+class Sections(kl.Record):
     """Sections of a graph, each with `width` separate blocks.
 
     Attributes
@@ -177,7 +176,7 @@ def _overloads(graph: Graph, sections: Sections, balance: Balance, part: Array,
 
 @kl.kernel
 def add_section_costs(v, graph: Csr, part, tables: Tables, sections: Sections, sums,
-                      distance: StaticValue):
+                      distance: kl.StaticValue):
     """Add what v's arcs cost to its section; atomic, independent of order."""
     cost = cost_of_arcs(v, graph, part, 0, tables, distance)
     if kl.lane() == 0 and cost > 0:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from portpart.algorithms.objectives.connectivity import ConnectivityTable
 from portpart.algorithms.objectives.pin_state import BITS, NetRows, bit_of
 from portpart.backends import language as kl
-from portpart.backends.language import StaticArray, StaticValue
 
 AT_ONCE = 4
 """Nets or pins that a lane of several asks for at once, as each access takes very long."""
 
 
-class AtOnce(StaticArray, size=AT_ONCE):
+class AtOnce(kl.StaticArray, size=AT_ONCE):
     """What a lane asks for at once."""
 
 
@@ -38,7 +37,7 @@ def weight_at(place, end, net, graph: NetRows):
 
 
 @kl.device
-def connection_to_others(blocks, weight, net_cost: StaticValue):
+def connection_to_others(blocks, weight, net_cost: kl.StaticValue):
     """What a net of this weight ties to each of the blocks where its other pins are."""
     others = kl.popcount(blocks)
     return (net_cost(others + 1) - net_cost(others)) * weight
@@ -83,7 +82,7 @@ def add_together(blocks, tie, place, connections: ConnectivityTable):
 
 
 @kl.device
-def place_of(alone, first, apart: StaticValue):
+def place_of(alone, first, apart: kl.StaticValue):
     """Where the ties of a net begin; it stays if no pin is alone in its block."""
     place = kl.int64(first)
     if apart:
@@ -93,8 +92,8 @@ def place_of(alone, first, apart: StaticValue):
 
 @kl.device
 def add_ties_of_lane(begin, end, here, first, graph: NetRows, connections: ConnectivityTable,
-                     net_cost: StaticValue,
-                     apart: StaticValue):
+                     net_cost: kl.StaticValue,
+                     apart: kl.StaticValue):
     """Add up the ties of a vertex net by net."""
     bit = bit_of(here)
     staying = kl.int64(0)
@@ -112,8 +111,8 @@ def add_ties_of_lane(begin, end, here, first, graph: NetRows, connections: Conne
 
 @kl.device
 def add_ties_of_lanes(begin, end, here, first, graph: NetRows, connections: ConnectivityTable,
-                      net_cost: StaticValue,
-                      apart: StaticValue):
+                      net_cost: kl.StaticValue,
+                      apart: kl.StaticValue):
     """Add up the ties of a vertex, AT_ONCE nets of a lane at a time.
 
     A lane asks for what it has to know of all of them before it adds any: atomics wait for all
@@ -154,8 +153,8 @@ def add_ties_of_lanes(begin, end, here, first, graph: NetRows, connections: Conn
 
 @kl.device
 def add_ties_of_one_word(begin, end, here, first, graph: NetRows, connections: ConnectivityTable,
-                         net_cost: StaticValue,
-                         apart: StaticValue):
+                         net_cost: kl.StaticValue,
+                         apart: kl.StaticValue):
     """Add up what ties a vertex in block `here` to all blocks, where a word has them.
 
     By its nets in the places begin ... end-1; block b is at first + b.  Returns the lane's ties

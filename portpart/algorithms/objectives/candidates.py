@@ -11,7 +11,6 @@ from portpart.algorithms.objectives.objective import Objective
 from portpart.algorithms.objectives.pin_state import BITS, MAX_SMALL, bit_of, size_of_net
 from portpart.algorithms.objectives.total import add_costs
 from portpart.backends import language as kl
-from portpart.backends.language import StaticValue
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import EitherGraph, Hypergraph, Nets, NetStructure, team_for_all
 from portpart.primitives import STRIPES
@@ -141,7 +140,7 @@ def add_cost(cost, which, net, nets: Nets, sums):
 
 
 @kl.kernel
-def add_small_net(i, nets: Nets, parts, num_nets, n, num_blocks, sums, net_cost: StaticValue):
+def add_small_net(i, nets: Nets, parts, num_nets, n, num_blocks, sums, net_cost: kl.StaticValue):
     """Add what net i % num_nets costs in partition i // num_nets, if it has few pins."""
     net = i % num_nets
     which = i // num_nets
@@ -151,7 +150,7 @@ def add_small_net(i, nets: Nets, parts, num_nets, n, num_blocks, sums, net_cost:
 
 
 @kl.kernel
-def add_large_net(i, nets: Nets, parts, num_nets, n, num_blocks, sums, net_cost: StaticValue):
+def add_large_net(i, nets: Nets, parts, num_nets, n, num_blocks, sums, net_cost: kl.StaticValue):
     """The same for nets of many pins, by a team."""
     counts = kl.team_array(kl.int32, BITS)
     net = i % num_nets

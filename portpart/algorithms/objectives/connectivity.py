@@ -21,7 +21,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction, Record, Static, StaticValue
 from portpart.backends.programs import Array
 from portpart.graphs import Csr, degree_of
 
@@ -37,7 +36,7 @@ SLOTS = 64
 """Slots of a large hash table, a power of two."""
 
 
-class ConnectivityTable(Record):
+class ConnectivityTable(kl.Record):
     """Scratch memory of a team for the ties of a vertex; what it holds depends on the connectivity.
 
     Attributes
@@ -53,7 +52,7 @@ class ConnectivityTable(Record):
 
 
 @dataclass(frozen=True)
-class Connectivity(Static):
+class Connectivity(kl.Static):
     """Device functions as above, and how much they want in scratch memory.
 
     Attributes
@@ -63,10 +62,10 @@ class Connectivity(Static):
         Elements of the arrays of `ConnectivityTable`.
     """
 
-    load: DeviceFunction
-    count: DeviceFunction
-    block_of: DeviceFunction
-    weight_of: DeviceFunction
+    load: kl.DeviceFunction
+    count: kl.DeviceFunction
+    block_of: kl.DeviceFunction
+    weight_of: kl.DeviceFunction
     blocks: int = 1
     weights: int = 1
     order: int = 1
@@ -146,7 +145,7 @@ def one_by_one(max_arcs: int) -> Connectivity:
 
 @kl.device
 def load_table(v, first, graph: Csr, part, connections: ConnectivityTable, num_blocks,
-               slots: StaticValue):
+               slots: kl.StaticValue):
     """Bring the blocks of v's neighbours to a table: ties.blocks[slot] and ties.weights[slot].
 
     The slots that are taken, ties.weights[slots] of them, are listed in `order`, in any order.
@@ -173,7 +172,8 @@ def load_table(v, first, graph: Csr, part, connections: ConnectivityTable, num_b
 
 
 @kl.device
-def count_in_table(v, first, end, graph: Csr, connections: ConnectivityTable, slots: StaticValue):
+def count_in_table(v, first, end, graph: Csr, connections: ConnectivityTable,
+                   slots: kl.StaticValue):
     """One candidate a block."""
     return kl.int64(connections.weights[slots])
 

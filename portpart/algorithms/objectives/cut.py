@@ -19,7 +19,6 @@ from portpart.algorithms.objectives.objective import (
     Tables,
 )
 from portpart.backends import language as kl
-from portpart.backends.language import Word
 
 COUNTING_TEAM = 32
 """Lanes that count the neighbours of a vertex in scratch memory."""
@@ -78,7 +77,7 @@ def low_degree_limit(shape: Shape) -> int:
     return max_degree
 
 
-def entry_bytes(counter: Word) -> int:
+def entry_bytes(counter: kl.Word) -> int:
     """Bytes of a block and a weight."""
     return 4 + (4 if counter is kl.int32 else 8)
 

@@ -15,7 +15,6 @@ from portpart.algorithms.objectives.connectivity import (
 )
 from portpart.algorithms.objectives.objective import BestTarget, BlockScore, Tables
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction, StaticValue
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import Csr, Topology
 
@@ -159,7 +158,7 @@ def far_from_all(found: BestTarget, tables: Tables):
 @kl.device
 def value_by_heads(block, count, v, graph: Csr, part, connections: ConnectivityTable,
                    tables: Tables,
-                   distance: StaticValue):
+                   distance: kl.StaticValue):
     """Less the cost of v in a block."""
     cost = kl.int64(0)
     for j in range(count):
@@ -170,7 +169,7 @@ def value_by_heads(block, count, v, graph: Csr, part, connections: ConnectivityT
 @kl.device
 def value_by_table(block, count, v, graph: Csr, part, connections: ConnectivityTable,
                    tables: Tables,
-                   distance: StaticValue):
+                   distance: kl.StaticValue):
     """Less the cost of v in a block."""
     cost = kl.int64(0)
     for other in range(count):
@@ -182,7 +181,7 @@ def value_by_table(block, count, v, graph: Csr, part, connections: ConnectivityT
 @kl.device
 def value_along_arcs(block, count, v, graph: Csr, part, connections: ConnectivityTable,
                      tables: Tables,
-                     distance: StaticValue):
+                     distance: kl.StaticValue):
     """Less the cost of v in a block."""
     cost = kl.int64(0)
     for arc in range(graph.begin[v], graph.end[v]):
@@ -195,7 +194,7 @@ def value_along_arcs(block, count, v, graph: Csr, part, connections: Connectivit
 class LowDegreeByDistance:
     """From the most neighbours, how the blocks of such a vertex are valued."""
 
-    distance: DeviceFunction
+    distance: kl.DeviceFunction
 
     def __call__(self, max_degree: int) -> BlockScore:
         if max_degree > MAX_ALONG:
@@ -205,6 +204,6 @@ class LowDegreeByDistance:
                           value_by_heads.bound(distance=self.distance))
 
 
-def high_degree_by_distance(distance: DeviceFunction) -> BlockScore:
+def high_degree_by_distance(distance: kl.DeviceFunction) -> BlockScore:
     """For vertices with any number of neighbours."""
     return BlockScore(ALONG_ARCS, value_along_arcs.bound(distance=distance))

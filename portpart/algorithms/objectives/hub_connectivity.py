@@ -26,7 +26,6 @@ from portpart.algorithms.objectives.connectivity import (
 from portpart.algorithms.objectives.objective import BestTarget, Rules
 from portpart.algorithms.objectives.pin_state import HubSums, NetRows, connectivity_of
 from portpart.backends import language as kl
-from portpart.backends.language import Static, Word
 
 
 @kl.device
@@ -73,11 +72,11 @@ each other.  Copies of 64 bits would take more scratch memory than there is."""
 
 
 @dataclass(frozen=True)
-class PieceSums(Static):
+class PieceSums(kl.Static):
     """How the nets of a piece are added up in scratch memory, as numbers of a type."""
 
     rules: Rules
-    counter: Word
+    counter: kl.Word
 
     @property
     def copies(self) -> int:

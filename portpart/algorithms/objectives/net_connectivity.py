@@ -21,7 +21,6 @@ from portpart.algorithms.objectives.pin_state import (
     place_of_word,
 )
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction, StaticValue
 from portpart.graphs import Csr
 
 CAPACITY = BITS
@@ -33,7 +32,7 @@ may touch that makes them candidates; and how much that is."""
 
 
 @kl.device
-def net_connection(net, here, graph: NetRows, net_cost: StaticValue):
+def net_connection(net, here, graph: NetRows, net_cost: kl.StaticValue):
     """What a pin in block `here` ties to each block of the net's other pins."""
     others = connectivity_without(net, here, graph)
     step = net_cost(others + 1) - net_cost(others)
@@ -101,7 +100,7 @@ def first_touched(net, first, end, graph: NetRows):
 
 @kl.device
 def note_words(v, first, here, graph: NetRows, connections: ConnectivityTable, num_blocks,
-               net_cost: StaticValue):
+               net_cost: kl.StaticValue):
     """Note the next word of blocks, from `first` on, and how many a net may touch.
 
     With a single word it is that one.  All lanes of a team together.
@@ -134,7 +133,7 @@ def note_words(v, first, here, graph: NetRows, connections: ConnectivityTable, n
 
 @kl.device
 def count_ties(v, first, graph: NetRows, part, connections: ConnectivityTable, num_blocks,
-               net_cost: StaticValue):
+               net_cost: kl.StaticValue):
     """Add up what ties v to the next CAPACITY blocks that its nets touch, from `first` on."""
     here = kl.int64(part[v])
     base = note_words(v, first, here, graph, connections, num_blocks, net_cost)
@@ -186,7 +185,7 @@ def weight_counted(j, count, v, block, first, end, graph: Csr, connections: Conn
     return kl.int64(connections.weights[j])
 
 
-def counted_ties(net_cost: DeviceFunction) -> Connectivity:
+def counted_ties(net_cost: kl.DeviceFunction) -> Connectivity:
     """The blocks that a vertex is connected to, word by word, for a net cost."""
     return Connectivity(count_ties.bound(net_cost=net_cost), count_blocks, block_counted,
                         weight_counted, NOTES, CAPACITY)

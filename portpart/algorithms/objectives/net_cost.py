@@ -37,7 +37,6 @@ from portpart.algorithms.objectives.pin_state import (
     is_present,
 )
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction, StaticValue
 from portpart.errors import InputError
 from portpart.graphs import MAX_TOTAL_WEIGHT, Hypergraph
 
@@ -111,7 +110,7 @@ def is_split(v, graph: NetRows, part):
 
 
 @kl.device
-def loss_at(place, end, here, there, graph: NetRows, net_cost: StaticValue):
+def loss_at(place, end, here, there, graph: NetRows, net_cost: kl.StaticValue):
     """What the net there costs more if a pin goes from bit `here` to bit `there` of a word.
 
     Places behind the end cost nothing.  No branches, so that several are asked at once.
@@ -126,7 +125,7 @@ def loss_at(place, end, here, there, graph: NetRows, net_cost: StaticValue):
 
 
 @kl.device
-def losses_of_one_word(v, here, block, graph: NetRows, net_cost: StaticValue):
+def losses_of_one_word(v, here, block, graph: NetRows, net_cost: kl.StaticValue):
     """What the nets of a lane cost more if v goes to the block, where a word has all blocks."""
     begin = kl.int64(graph.begin[v]) + kl.lane()
     end = kl.int64(graph.end[v])
@@ -144,7 +143,7 @@ def losses_of_one_word(v, here, block, graph: NetRows, net_cost: StaticValue):
 
 
 @kl.device
-def note_losses(v, graph: NetRows, part, found: BestTarget, net_cost: StaticValue):
+def note_losses(v, graph: NetRows, part, found: BestTarget, net_cost: kl.StaticValue):
     """found.own = what nets cost more that v brings to its best block, if it moves there.
 
     These are what a move really loses: a net that is in both blocks and stays there loses
@@ -182,7 +181,7 @@ def net_objective(name: str) -> Objective:
     return OBJECTIVES[name]
 
 
-def _objective(name: str, net_cost: DeviceFunction) -> Objective:
+def _objective(name: str, net_cost: kl.DeviceFunction) -> Objective:
     counted = BlockScore(counted_ties(net_cost))
     rules = Rules(name, one_distance, True, mean_of_admitted, lambda max_degree: counted, counted,
                   COUNTING_TEAM, is_boundary=is_split, note=note_losses.bound(net_cost=net_cost),

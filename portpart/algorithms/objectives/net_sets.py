@@ -18,7 +18,6 @@ from portpart.algorithms.objectives.pin_state import (
     size_of_net,
 )
 from portpart.backends import language as kl
-from portpart.backends.language import StaticValue
 
 NONE = -1
 
@@ -223,7 +222,7 @@ def begin_net(net, graph: NetRows, part):
 
 
 @kl.kernel
-def begin_listing_net(net, graph: NetRows, part, store: StaticValue):
+def begin_listing_net(net, graph: NetRows, part, store: kl.StaticValue):
     """Find what a net touches that has no words for it, and store it, or only list it."""
     blocks = kl.team_array(kl.int32, MAX_SMALL)
     size = size_of_net(net, graph.nets)

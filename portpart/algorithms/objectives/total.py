@@ -20,7 +20,6 @@ from portpart.algorithms.objectives.objective import Objective, Tables
 from portpart.algorithms.objectives.pin_counts import PIECE, count_piece
 from portpart.algorithms.objectives.pin_state import LARGE_TEAM, SMALL_TEAM, NetRows, net_rows
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction, StaticValue
 from portpart.backends.programs import Array
 from portpart.graphs import Csr, Graph, Hypergraph, NetStructure, Structure, team_for_all
 from portpart.primitives import STRIPES, sum_of
@@ -66,7 +65,7 @@ def cost_sums(graph: Structure, part: Array, objective: Objective, rows: Csr,
 
 
 def net_values(hypergraph: Hypergraph, part: Array, num_blocks: int,
-               net_costs: Mapping[str, DeviceFunction]) -> dict[str, int]:
+               net_costs: Mapping[str, kl.DeviceFunction]) -> dict[str, int]:
     """Values of a partition by several net costs, by name.  Waits for the device."""
     space, rows = hypergraph.space, net_rows(hypergraph, num_blocks)
     find_sets(hypergraph, part, rows)
@@ -94,7 +93,7 @@ def find_sets(hypergraph: NetStructure, part: Array, rows: NetRows) -> None:
 
 
 @kl.kernel
-def add_net_costs(net, graph: NetRows, sums, net_cost: StaticValue):
+def add_net_costs(net, graph: NetRows, sums, net_cost: kl.StaticValue):
     """Add twice what a net costs; atomic, independent of order."""
     weight = kl.value_or(graph.nets.weights, net, 1)
     cost = net_cost(kl.int64(graph.sets.connectivity[net])) * weight
@@ -103,7 +102,7 @@ def add_net_costs(net, graph: NetRows, sums, net_cost: StaticValue):
 
 
 @kl.device
-def cost_of_arcs(v, graph: Csr, part, first, tables: Tables, distance: StaticValue):
+def cost_of_arcs(v, graph: Csr, part, first, tables: Tables, distance: kl.StaticValue):
     """What v's arcs cost in the partition from `first` on; all lanes of a team together."""
     cost = kl.int64(0)
     for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
@@ -114,7 +113,7 @@ def cost_of_arcs(v, graph: Csr, part, first, tables: Tables, distance: StaticVal
 
 
 @kl.kernel
-def add_costs(i, graph: Csr, parts, n, tables: Tables, sums, distance: StaticValue):
+def add_costs(i, graph: Csr, parts, n, tables: Tables, sums, distance: kl.StaticValue):
     """Add what the arcs of vertex i % n cost in partition i // n; atomic, independent of order."""
     v = i % n
     cost = cost_of_arcs(v, graph, parts, i - v, tables, distance)

@@ -8,7 +8,6 @@ import numpy as np
 
 from portpart.algorithms.objectives import Objective, Rules, Tables
 from portpart.backends import language as kl
-from portpart.backends.language import Record, StaticValue, Words
 from portpart.backends.programs import Array, Program
 from portpart.graphs import Csr, Graph
 from portpart.primitives import LOWEST, pair_hash, team_winner
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 NONE = -1
 
 
-class SwapRounds(Words):
+class SwapRounds(kl.Words):
     """What rounds of swaps count.
 
     Attributes
@@ -52,7 +51,7 @@ def of_blocks(k: int) -> int:
     return k
 
 
-class BlockPlaces(Record):
+class BlockPlaces(kl.Record):
     """Places of k blocks, and what they would cost elsewhere.
 
     Attributes
@@ -70,7 +69,7 @@ class BlockPlaces(Record):
     table: Array = kl.work(np.int64, lambda k: k * k)
 
 
-class SwapProposals(Record):
+class SwapProposals(kl.Record):
     """What the blocks propose in a round.
 
     Attributes
@@ -93,7 +92,7 @@ class SwapProposals(Record):
 
 @kl.kernel
 def fill_table(i, graph: Csr, tables: Tables, places: BlockPlaces, rounds: SwapRounds,
-               distance: StaticValue):
+               distance: kl.StaticValue):
     """table[a * k + p] = what block a would cost on element p."""
     a = i // rounds.blocks
     p = i % rounds.blocks
@@ -130,7 +129,7 @@ def may_swap(here, there, places: BlockPlaces):
 
 @kl.kernel
 def propose_swap(a, graph: Csr, tables: Tables, places: BlockPlaces, proposals: SwapProposals,
-                 rounds: SwapRounds, distance: StaticValue):
+                 rounds: SwapRounds, distance: kl.StaticValue):
     """Find the block whose place block a should best take in exchange for its own.
 
     By the table the arc between the two would vanish: it counts too much in both rows.
@@ -199,7 +198,7 @@ def choose_swap(a, graph: Csr, proposals: SwapProposals, rounds: SwapRounds):
 
 @kl.kernel
 def update_table(a, graph: Csr, tables: Tables, places: BlockPlaces, proposals: SwapProposals,
-                 rounds: SwapRounds, distance: StaticValue):
+                 rounds: SwapRounds, distance: kl.StaticValue):
     """Update the rows of all blocks that communicate with a swapped pair; independent of order."""
     k = rounds.blocks
     if proposals.winner[a] != NONE:
@@ -274,7 +273,7 @@ def swapped_places(traffic: Graph, objective: Objective, seed: int,
     space, k = traffic.space, traffic.num_vertices
     place = space.asarray(np.arange(k), np.int32) if first is None else space.copy(first)
     max_gain = 2 * traffic.total_arc_weight * objective.tables.max_distance
-    records: dict[str, Record | Words] = {
+    records: dict[str, kl.Record | kl.Words] = {
         "graph": traffic.csr,
         "tables": objective.tables,
         "places": BlockPlaces(place, group),

@@ -16,11 +16,10 @@ from portpart.algorithms.refinement.moves import Moves, add_cost, move_vertex, s
 from portpart.algorithms.refinement.options import Figures
 from portpart.algorithms.refinement.piece import Piece, Recording, launch_with_hubs
 from portpart.backends import language as kl
-from portpart.backends.language import Scope
 from portpart.graphs import Csr, degree_of
 
 
-class Accounting(Scope):
+class Accounting(kl.Scope):
     """What changes when vertices move."""
 
     moves: Moves

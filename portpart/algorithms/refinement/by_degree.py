@@ -23,15 +23,14 @@ from portpart.algorithms.refinement.moves import Moves
 from portpart.algorithms.refinement.options import Figures
 from portpart.algorithms.refinement.rebalancing import Rebalancing
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction, Kernel, Record, Scope, Static, Word
 from portpart.graphs import Csr, degree_of
 
-Body = Callable[[Rules, BlockScore], DeviceFunction]
+Body = Callable[[Rules, BlockScore], kl.DeviceFunction]
 """From an objective and a valuation, ``body(v, graph, state, connections, tables, found, more)``:
 what all lanes of a team do together with a vertex."""
 
 
-class Deciding(Scope):
+class Deciding(kl.Scope):
     """What says where vertices go, for a gain or out of a block that is too heavy."""
 
     moves: Moves
@@ -43,7 +42,7 @@ class Deciding(Scope):
     figures: Figures
 
 
-class Dirty(Scope):
+class Dirty(kl.Scope):
     """Vertices whose best block is stale, and how many neighbours are many."""
 
     cache: GainCache
@@ -51,7 +50,7 @@ class Dirty(Scope):
     figures: Figures
 
 
-class Unrated(Scope):
+class Unrated(kl.Scope):
     """Vertices that have been listed to be rated, and how many neighbours are many."""
 
     unrated: UnratedList
@@ -59,7 +58,7 @@ class Unrated(Scope):
 
 
 @dataclass(frozen=True)
-class Selector(Static):
+class Selector(kl.Static):
     """Selects the vertices that a body is for, by device functions.
 
     Attributes
@@ -76,10 +75,10 @@ class Selector(Static):
         ``hub(i, state)``: hub i if it asks; else -1.
     """
 
-    low_degree: DeviceFunction
-    high_degree: DeviceFunction
-    member: DeviceFunction
-    hub: DeviceFunction
+    low_degree: kl.DeviceFunction
+    high_degree: kl.DeviceFunction
+    member: kl.DeviceFunction
+    hub: kl.DeviceFunction
 
 
 @kl.device
@@ -96,7 +95,7 @@ def is_high_degree(v, graph: Csr, figures: Figures):
 
 
 @dataclass(frozen=True)
-class VertexJob(Static):
+class VertexJob(kl.Static):
     """What is done with vertices, and how the blocks that they touch are found.
 
     Attributes
@@ -109,10 +108,10 @@ class VertexJob(Static):
         Type of numbers that hold any sum of weights.
     """
 
-    body: DeviceFunction
+    body: kl.DeviceFunction
     selector: Selector
     connections: Connectivity
-    counter: Word
+    counter: kl.Word
 
 
 @dataclass(frozen=True)
@@ -130,7 +129,7 @@ class ByDegree:
     selector: Selector
     rules: Rules
 
-    def low_degree(self, counter: Word, max_degree: int) -> Kernel:
+    def low_degree(self, counter: kl.Word, max_degree: int) -> kl.Kernel:
         """For vertices with at most this many neighbours; weights are numbers of `counter`.
 
         A GPU adds 32-bit numbers in scratch memory much faster than 64-bit ones.
@@ -138,23 +137,23 @@ class ByDegree:
         return of_low_degree.bound(job=self._job(self.rules, self.rules.low_degree(max_degree),
                                                  counter))
 
-    def high_degree(self, counter: Word) -> Kernel:
+    def high_degree(self, counter: kl.Word) -> kl.Kernel:
         """For vertices with more that are no hubs."""
         return of_high_degree.bound(job=self._job(self.rules, self.rules.high_degree, counter))
 
-    def of_hub(self, counter: Word, summed: bool = False) -> Kernel:
+    def of_hub(self, counter: kl.Word, summed: bool = False) -> kl.Kernel:
         """For hubs; their ties may be summed up already."""
         rules = self.rules.summed if summed else self.rules
         assert rules is not None
         return of_hub.bound(job=self._job(rules, rules.high_degree, counter))
 
-    def _job(self, rules: Rules, valuation: BlockScore, counter: Word) -> VertexJob:
+    def _job(self, rules: Rules, valuation: BlockScore, counter: kl.Word) -> VertexJob:
         return VertexJob(self.body(rules, valuation), self.selector, valuation.connectivity,
                          counter)
 
 
 @kl.kernel
-def of_low_degree(i, graph: Csr, state: Deciding, tables: Tables, more: Record, one_lane,
+def of_low_degree(i, graph: Csr, state: Deciding, tables: Tables, more: kl.Record, one_lane,
                   job: VertexJob):
     """Do what there is to do for vertex i of the list, if it has few neighbours."""
     connections = ConnectivityTable(blocks=kl.team_array(kl.int32, job.connections.blocks),
@@ -167,7 +166,7 @@ def of_low_degree(i, graph: Csr, state: Deciding, tables: Tables, more: Record, 
 
 
 @kl.kernel
-def of_high_degree(i, graph: Csr, state: Deciding, tables: Tables, more: Record, job: VertexJob):
+def of_high_degree(i, graph: Csr, state: Deciding, tables: Tables, more: kl.Record, job: VertexJob):
     """Do what there is to do for the vertices of group i that have many neighbours."""
     connections = ConnectivityTable(blocks=kl.team_array(kl.int32, job.connections.blocks),
                                     weights=kl.team_array(job.counter, job.connections.weights),
@@ -181,7 +180,7 @@ def of_high_degree(i, graph: Csr, state: Deciding, tables: Tables, more: Record,
 
 
 @kl.kernel
-def of_hub(i, graph: Csr, state: Deciding, tables: Tables, more: Record, job: VertexJob):
+def of_hub(i, graph: Csr, state: Deciding, tables: Tables, more: kl.Record, job: VertexJob):
     """Do what there is to do for hub i."""
     connections = ConnectivityTable(blocks=kl.team_array(kl.int32, job.connections.blocks),
                                     weights=kl.team_array(job.counter, job.connections.weights),

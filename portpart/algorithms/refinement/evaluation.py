@@ -43,7 +43,6 @@ from portpart.algorithms.refinement.rebalancing import (
     plan_strength,
 )
 from portpart.backends import language as kl
-from portpart.backends.language import Record
 from portpart.backends.programs import Array
 from portpart.graphs import Csr
 
@@ -192,7 +191,7 @@ def evaluate(_, moves: Moves, active: ActiveSets, blocks: Blocks, incumbent: Inc
     copy_words(now, level)
 
 
-class Coarser(Record):
+class Coarser(kl.Record):
     """What a level takes over from the coarser one.
 
     Attributes

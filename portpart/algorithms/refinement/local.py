@@ -11,7 +11,7 @@ is too heavy all vertices are examined, as in other runs.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -49,18 +49,14 @@ from portpart.algorithms.refinement.piece import Piece, Recording, record_accoun
 from portpart.algorithms.refinement.program import record_iterations
 from portpart.algorithms.refinement.rebalancing import RebalancingSteps
 from portpart.backends import language as kl
-from portpart.backends.language import Words
 from portpart.backends.programs import Array, ExecutionSpace
-
-if TYPE_CHECKING:
-    from portpart.backends.language import Record
 
 NONE = -1
 
 SUM_TEAM = 32
 
 
-class LocalReport(Words):
+class LocalReport(kl.Words):
     """The result of a run around vertices.
 
     Attributes
@@ -128,7 +124,7 @@ class LocalRefinement(NamedTuple):
     """
 
     record: Callable[[Recording], None]
-    records: dict[str, Record | Words]
+    records: dict[str, kl.Record | kl.Words]
     key: tuple[Any, ...]
     size: int
 

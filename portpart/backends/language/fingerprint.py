@@ -18,6 +18,7 @@ from typing import Any
 
 from portpart.backends.language.parameters import KernelParameter
 from portpart.backends.language.records import Kind, Record, Words
+from portpart.backends.language.source import meaning_of
 from portpart.backends.language.statics import Static
 from portpart.backends.language.words import Word
 from portpart.base import cache_folder
@@ -53,7 +54,7 @@ def fingerprint_of(function: types.FunctionType, values: Mapping[str, Any]) -> s
     members = _members_that_count(function, statics)
     parts += [f"{name} = {_static_meaning(value, members)}" for name, value in statics.items()]
     for argument, kind in function.__annotations__.items():
-        known = names.get(kind, kind) if isinstance(kind, str) else kind
+        known = meaning_of(kind, names.get) if isinstance(kind, str) else kind
         parts.append(f"{argument} is {_meaning(known, NONE)}")
     return hashlib.sha256("\n".join(map(repr, parts)).encode()).hexdigest()
 
@@ -109,8 +110,8 @@ def _names_in(function: types.FunctionType) -> frozenset[str]:
     found, names = set(function.__code__.co_names), names_of(function)
     for name in function.__code__.co_names:
         known = names.get(name)
-        members = [vars(known)[each] for each in function.__code__.co_names
-                   if each in vars(known)] if isinstance(known, types.ModuleType) else [known]
+        members = [getattr(known, each, None) for each in function.__code__.co_names
+                   ] if isinstance(known, types.ModuleType) else [known]
         for called in (getattr(each, "function", None) for each in members):
             if isinstance(called, types.FunctionType) and called is not function:
                 found |= _names_in(called)
@@ -143,9 +144,8 @@ def _meaning(value: Any, attributes: frozenset[str]) -> str:
     if isinstance(value, type) and issubclass(value, Record):
         return _meaning_of_record(value)
     if isinstance(value, types.ModuleType):
-        known = vars(value)
-        return str([(name, _meaning(known[name], attributes - {name}))
-                    for name in sorted(attributes & known.keys())])
+        return str([(name, _meaning(getattr(value, name), attributes - {name}))
+                    for name in sorted(attributes) if hasattr(value, name)])
     return str(getattr(value, "fingerprint", type(value).__name__))
 
 

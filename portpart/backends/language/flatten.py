@@ -23,7 +23,7 @@ from portpart.backends.language.parameters import (
     flat_parameters,
 )
 from portpart.backends.language.records import Kind, Record, StaticArray, Words
-from portpart.backends.language.source import Rewriter
+from portpart.backends.language.source import Rewriter, meaning_of
 from portpart.backends.language.words import Word, lane_array, team_array
 
 PASSED_ON = "read a field of it, or pass it to a device function that takes such a record"
@@ -73,7 +73,7 @@ def _kind_of(function: types.FunctionType, argument: ast.arg, lookup: Callable[[
         return None
     kind = function.__annotations__[argument.arg]
     if isinstance(kind, str):
-        kind = function.__globals__.get(kind, lookup(kind))
+        kind = meaning_of(kind, function.__globals__.get) or meaning_of(kind, lookup)
     if not (isinstance(kind, type) and issubclass(kind, (Record, Words))):
         refuse(argument, f"parameter {argument.arg!r} is annotated with what is not a record",
                "annotate records and words only, with a class of this module")

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from portpart.backends.language.arrays import Allocator, Declared, Sliced
+from portpart.backends.language.source import meaning_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self, dataclass_transform
@@ -127,7 +128,7 @@ class Record:
         """Class of the record or of the words that a field is; None if it is neither."""
         kind = cls.own_words if field == "own_words" else cls.field_types[field]
         if isinstance(kind, str):
-            kind = getattr(sys.modules[cls.__module__], kind, None)
+            kind = meaning_of(kind, vars(sys.modules[cls.__module__]).get)
         return kind if isinstance(kind, type) and issubclass(kind, (Record, Words)) else None
 
     def named(self) -> Iterator[tuple[str, Any]]:

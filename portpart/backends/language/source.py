@@ -13,6 +13,16 @@ from typing import Any, NoReturn
 
 from portpart.errors import KernelSyntaxError
 
+
+def meaning_of(name: str, lookup: Callable[[str], Any]) -> Any:
+    """What a name, or a member such as ``kl.Record``, means; None if nothing."""
+    first, *members = name.split(".")
+    found = lookup(first)
+    for member in members:
+        found = getattr(found, member, None)
+    return found
+
+
 # Syntax trees walked, copied and changed, in half the time that the standard library takes -----
 #
 # Every kernel passes here when it is first compiled.

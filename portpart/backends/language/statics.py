@@ -26,7 +26,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from portpart.backends.language.order_checks import Refuse
-from portpart.backends.language.source import Rewriter, copied
+from portpart.backends.language.source import Rewriter, copied, meaning_of
 
 MISSING = object()
 """What is not static; None is a static value like any other."""
@@ -56,7 +56,7 @@ def static_places(function: types.FunctionType, lookup: Callable[[str], Any]) ->
     names = function.__code__.co_varnames[: function.__code__.co_argcount]
     places = {}
     for name, kind in function.__annotations__.items():
-        kind = lookup(kind) if isinstance(kind, str) else kind
+        kind = meaning_of(kind, lookup) if isinstance(kind, str) else kind
         if isinstance(kind, type) and issubclass(kind, Static):
             places[name] = names.index(name)
     return places

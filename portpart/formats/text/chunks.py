@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from portpart.backends import language as kl
-from portpart.backends.language import Record
 from portpart.backends.programs import Array
 from portpart.formats.text.decimal import NOT_AN_INTEGER, integer_value
 
@@ -18,7 +17,7 @@ LEFT_OUT = -1
 """Slot of a column that is not read."""
 
 
-class Text(Record):
+class Text(kl.Record):
     """A text and which of its lines hold numbers.
 
     Attributes
@@ -40,7 +39,7 @@ class Text(Record):
     keep_blank: bool
 
 
-class ColumnSlots(Record):
+class ColumnSlots(kl.Record):
     """Which columns are read.
 
     Attributes
@@ -58,7 +57,7 @@ class ColumnSlots(Record):
     located: Array
 
 
-class ChunkCounts(Record):
+class ChunkCounts(kl.Record):
     """What a pass finds out.
 
     Attributes
@@ -74,7 +73,7 @@ class ChunkCounts(Record):
     firsts: Array
 
 
-class Output(Record):
+class Output(kl.Record):
     """Where numbers go.
 
     Attributes

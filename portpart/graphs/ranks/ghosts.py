@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.language import Record
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import Csr, distinct, tails
 from portpart.graphs.ranks.halo import foreign_targets
@@ -29,7 +28,7 @@ from portpart.primitives import (
 # For each ghost the own vertices that it has arcs to: none has to be asked for them ------------
 
 
-class GhostRows(Record):
+class GhostRows(kl.Record):
     """Own neighbours of ghosts.
 
     Attributes

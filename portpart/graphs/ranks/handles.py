@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.language import Record
 from portpart.backends.programs import Array
 from portpart.graphs import distinct
 from portpart.graphs.ranks.rank_rows import DistributedGraph
@@ -27,7 +26,7 @@ from portpart.primitives import (
 UNKNOWN = -1
 
 
-class VertexHandles(Record):
+class VertexHandles(kl.Record):
     """Vertices that have handles.
 
     Attributes
@@ -52,7 +51,7 @@ class VertexHandles(Record):
     num_remote: int = kl.word()
 
 
-class Identities(Record):
+class Identities(kl.Record):
     """Names and ids of vertices, by their handles.
 
     Attributes

@@ -14,6 +14,7 @@ from portpart.backends import cuda, language as kl
 from portpart.backends.language import Static, StaticValue
 from portpart.backends.programs.program import Program
 from portpart.errors import KernelSyntaxError, KernelTypeError
+from tests.backends import static_kernels
 from tests.backends.static_kernels import (
     COUNTER,
     Outer,
@@ -55,6 +56,18 @@ def test_a_bound_kernel_runs_on_every_space(space, rules, _):
     pair = Pair(space.asarray(LEFT), space.asarray(RIGHT))
     space.parallel_for(5, add_up.bound(rules=rules), pair, result)
     assert space.to_host(result).tolist() == expected(rules, line)
+
+
+@kl.kernel
+def store_twice(i, values, pair: static_kernels.Pair, times: kl.StaticValue):
+    """values[i] = several times the left one of a pair."""
+    values[i] = times * pair.left[i]
+
+
+def test_annotations_may_be_members_of_modules(space):
+    result, pair = space.zeros(5, np.int64), Pair(space.asarray(LEFT), space.asarray(RIGHT))
+    space.parallel_for(5, store_twice.bound(times=2), result, pair)
+    assert space.to_host(result).tolist() == (2 * LEFT).tolist()
 
 
 @pytest.mark.parametrize("even", [False, True])

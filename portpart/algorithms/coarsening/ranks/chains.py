@@ -13,7 +13,6 @@ import numpy as np
 
 from portpart.algorithms.coarsening import MAX_DEPTH, ClusterRounds, VertexList, is_root
 from portpart.backends import language as kl
-from portpart.backends.language import Record
 from portpart.backends.programs import Array
 from portpart.graphs import Csr, global_id
 from portpart.graphs.ranks import Identities
@@ -29,7 +28,7 @@ DEPTH_MASK, REACHED_MASK = (1 << STATE) - 1, (1 << AT) - 1
 """What `walked` returns: a vertex, and what has been reached, which is a state and a depth."""
 
 
-class Waiting(Record):
+class Waiting(kl.Record):
     """Own vertices whose chains leave the rank; sizes are the most that there may be.
 
     Attributes
@@ -48,7 +47,7 @@ class Waiting(Record):
     length: int = kl.word()
 
 
-class Chains(Record):
+class Chains(kl.Record):
     """Chains that other ranks are asked about, or where they have come, as owners answer.
 
     Attributes

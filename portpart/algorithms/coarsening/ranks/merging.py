@@ -9,7 +9,6 @@ import numpy as np
 
 from portpart.algorithms.coarsening import Clusters, rows_of_clusters
 from portpart.backends import language as kl
-from portpart.backends.language import Record
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import Graph, distinct
 from portpart.graphs.ranks import number_own
@@ -25,7 +24,7 @@ from portpart.primitives import (
 TEAM = 8
 
 
-class ClusterRows(Record):
+class ClusterRows(kl.Record):
     """Rows of clusters, as a graph has them."""
 
     offsets: Array
@@ -34,7 +33,7 @@ class ClusterRows(Record):
     vertex_weights: Array
 
 
-class ArrivedRows(Record):
+class ArrivedRows(kl.Record):
     """Rows of own clusters that other ranks have made.
 
     Attributes
@@ -56,7 +55,7 @@ class ArrivedRows(Record):
     weights: Array
 
 
-class HeadNumbers(Record):
+class HeadNumbers(kl.Record):
     """How a rank numbers heads: own clusters from 0 on, then foreign ones.
 
     Attributes

@@ -18,7 +18,6 @@ from portpart.algorithms.coarsening import (
     is_granted,
 )
 from portpart.backends import language as kl
-from portpart.backends.language import Record, StaticValue
 from portpart.backends.programs import Array
 from portpart.graphs import Csr
 from portpart.graphs.ranks import Identities
@@ -34,7 +33,7 @@ REFUSED = -1
 """In place of what a cluster would weigh: its leader moves."""
 
 
-class ForeignRequests(Record):
+class ForeignRequests(kl.Record):
     """Requests to clusters of other ranks; sizes are the handles of vertices that are not own.
 
     Attributes
@@ -54,7 +53,7 @@ class ForeignRequests(Record):
     length: int = kl.word()
 
 
-class Replies(Record):
+class Replies(kl.Record):
     """What owners reply to requests.
 
     Attributes
@@ -75,7 +74,7 @@ class Replies(Record):
     granted: Array
 
 
-class Arrived(Record):
+class Arrived(kl.Record):
     """Requests for clusters of own vertices.
 
     Attributes
@@ -89,7 +88,7 @@ class Arrived(Record):
     weights: Array
 
 
-class Border(Record):
+class Border(kl.Record):
     """Own vertices that are ghosts elsewhere; sizes are their number.
 
     Attributes
@@ -105,7 +104,7 @@ class Border(Record):
     length: int = kl.word()
 
 
-class GhostItems(Record):
+class GhostItems(kl.Record):
     """Updates for ghosts.
 
     Attributes
@@ -324,7 +323,7 @@ def count_items(i, border: Border, halo: Halo, counts):
 
 @kl.kernel
 def write_items(i, border: Border, halo: Halo, identities: Identities, rounds: ClusterRounds,
-                next_item, items: GhostItems, are_moved: StaticValue):
+                next_item, items: GhostItems, are_moved: kl.StaticValue):
     """Write the updates of a vertex's ghosts; atomic, in any order."""
     v = border.changed[i]
     leader = rounds.cluster[v]

@@ -9,7 +9,6 @@ import numpy as np
 from portpart.algorithms.objectives import Balance
 from portpart.algorithms.refinement import Figures, of_blocks
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction, Static, StaticValue
 from portpart.backends.programs import Array
 from portpart.graphs import Csr, Structure
 from portpart.primitives import max_of
@@ -67,7 +66,7 @@ def free_capacity(b, blocks: Blocks, figures: Figures):
 
 
 @kl.device
-def first_of_most(blocks: Blocks, figures: Figures, measure: StaticValue):
+def first_of_most(blocks: Blocks, figures: Figures, measure: kl.StaticValue):
     """The block with most of a measure, of equal ones the first.  All lanes of a team together."""
     most = kl.int64(LOWEST)
     for b in range(kl.lane(), figures.blocks, kl.team_size()):
@@ -130,7 +129,7 @@ def set_limits(b, limit, mean, open_below, blocks: Blocks):
 
 
 @dataclass(frozen=True)
-class TargetCapacity(Static):
+class TargetCapacity(kl.Static):
     """The weight that blocks within their limits accept from others, as device functions.
 
     Attributes
@@ -145,9 +144,9 @@ class TargetCapacity(Static):
         be copies.
     """
 
-    free_capacity: DeviceFunction
-    note_weight: DeviceFunction
-    find: DeviceFunction
+    free_capacity: kl.DeviceFunction
+    note_weight: kl.DeviceFunction
+    find: kl.DeviceFunction
 
 
 @kl.device
@@ -186,7 +185,7 @@ def close_if_heavy(b, weight, blocks: Blocks, figures: Figures):
 
 
 @kl.device
-def list_destinations(blocks: Blocks, now: Blocks, figures: Figures, free_capacity: StaticValue):
+def list_destinations(blocks: Blocks, now: Blocks, figures: Figures, free_capacity: kl.StaticValue):
     """List the blocks with room in their order, and where the room of each one starts.
 
     All lanes of one team together; returns the number of blocks listed.

@@ -22,7 +22,6 @@ from portpart.algorithms.refinement.flows.state import (
     QuotientGraph,
 )
 from portpart.backends import language as kl
-from portpart.backends.language import StaticValue
 from portpart.graphs import Csr
 
 MAX_SPREAD = 1000
@@ -79,7 +78,7 @@ def count_at(place, counts):
 
 
 @kl.device
-def weight_between(one, other, net, graph: FlowNets, net_cost: StaticValue):
+def weight_between(one, other, net, graph: FlowNets, net_cost: kl.StaticValue):
     """What a net costs less if its pins in the blocks at two places are in one of these."""
     pins = count_at(one, graph.blocks.count) + count_at(other, graph.blocks.count)
     alone = pins == size_of(net, graph)
@@ -151,7 +150,7 @@ def count_pin(block, net, graph: FlowNets):
 
 @kl.kernel
 def add_net_cuts(net, graph: FlowNets, quotient: QuotientGraph, level: FlowLevel,
-                 net_cost: StaticValue):
+                 net_cost: kl.StaticValue):
     """Add a net to the cuts of all pairs of its blocks.  Atomic, independent of order."""
     begin = kl.int64(graph.nets.begin[net])
     end = kl.int64(graph.nets.end[net])
@@ -189,7 +188,7 @@ def note_nets(v, graph: FlowNets, flows: Flows):
 
 
 @kl.device
-def is_beside_by_nets(v, a, b, graph: FlowNets, corridors: Corridors, net_cost: StaticValue):
+def is_beside_by_nets(v, a, b, graph: FlowNets, corridors: Corridors, net_cost: kl.StaticValue):
     """Whether v, of block a, has neighbours in block b, by nets that count there."""
     found = False
     for place in range(graph.begin[v], graph.end[v]):
@@ -204,7 +203,8 @@ def is_beside_by_nets(v, a, b, graph: FlowNets, corridors: Corridors, net_cost: 
 
 
 @kl.device
-def claim_pins(v, begin, pair: Pair, counts, graph: FlowNets, flows: Flows, net_cost: StaticValue):
+def claim_pins(v, begin, pair: Pair, counts, graph: FlowNets, flows: Flows,
+               net_cost: kl.StaticValue):
     """Claim pins of v's nets in its block for the layer that begins there.
 
     Only of nets over which no vertex has extended the corridor yet.

@@ -31,7 +31,6 @@ from portpart.algorithms.refinement.flows.push_relabel import is_free
 from portpart.algorithms.refinement.flows.rules import ArcRules
 from portpart.algorithms.refinement.flows.state import FOUND, FlowNets, Flows, Networks, Pair
 from portpart.backends import language as kl
-from portpart.backends.language import StaticValue
 from portpart.graphs import degree_of
 
 PENDING = 2**30
@@ -45,7 +44,7 @@ EDGE, NET = -1, -2
 
 
 @kl.device
-def build_of_nets(pair: Pair, counts, graph: FlowNets, flows: Flows, net_cost: StaticValue):
+def build_of_nets(pair: Pair, counts, graph: FlowNets, flows: Flows, net_cost: kl.StaticValue):
     """Build the network of a corridor, and store the weight of the nets between its two sides.
     Returns the end of the nodes.  All lanes of a team.
     """
@@ -90,7 +89,7 @@ def count_inside(u, change, graph: FlowNets, flows: Flows):
 
 
 @kl.device
-def list_nets(u, pair: Pair, counts, graph: FlowNets, flows: Flows, net_cost: StaticValue):
+def list_nets(u, pair: Pair, counts, graph: FlowNets, flows: Flows, net_cost: kl.StaticValue):
     """Fill the row of u with places of nets, which get nodes; find what is between u and terminals.
 
     Returns the weight between the two sides of the nets that it is the first to list.

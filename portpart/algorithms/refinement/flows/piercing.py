@@ -26,7 +26,6 @@ from portpart.algorithms.refinement.flows.state import (
     Pair,
 )
 from portpart.backends import language as kl
-from portpart.backends.language import Record
 from portpart.backends.programs import Array
 from portpart.primitives import hash_of, is_drawn
 
@@ -37,7 +36,7 @@ DEEPEST = 15
 """Layers from this one on count alike."""
 
 
-class PierceCandidates(Record):
+class PierceCandidates(kl.Record):
     """PierceCandidates of a pair.
 
     Attributes

@@ -16,7 +16,6 @@ from portpart.algorithms.refinement import Figures
 from portpart.algorithms.refinement.blocks import Blocks, migration_gain
 from portpart.algorithms.refinement.moves import Moves
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction, Scope, Static
 from portpart.graphs import Csr, global_id
 from portpart.primitives import pair_hash, team_winner
 
@@ -24,7 +23,7 @@ NONE = -1
 LOWEST = -(2**63)
 
 
-class Searching(Scope):
+class Searching(kl.Scope):
     """What the best block of a vertex depends on."""
 
     moves: Moves
@@ -33,7 +32,7 @@ class Searching(Scope):
 
 
 @dataclass(frozen=True)
-class BlockSearch(Static):
+class BlockSearch(kl.Static):
     """How the best block of a vertex is found.
 
     Attributes
@@ -48,7 +47,7 @@ class BlockSearch(Static):
 
     rules: Rules
     valuation: BlockScore
-    admits: DeviceFunction
+    admits: kl.DeviceFunction
     counts: bool = False
 
     @property

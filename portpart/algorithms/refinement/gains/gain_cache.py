@@ -28,7 +28,6 @@ from portpart.algorithms.refinement.gains.state import (
 from portpart.algorithms.refinement.incumbent import Incumbent, reset_saved, set_best
 from portpart.algorithms.refinement.moves import Moves, reset_move
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction, Record, Scope
 from portpart.backends.language.records import Nothing
 from portpart.backends.programs import Element
 from portpart.graphs import Csr, degree_of
@@ -45,7 +44,7 @@ from portpart.graphs import Csr, degree_of
 NONE = -1
 
 
-class Propagating(Scope):
+class Propagating(kl.Scope):
     """What says which moves pay, and keeps the best ones."""
 
     moves: Moves
@@ -118,7 +117,7 @@ def keep_best_target(v, moves: Moves, cache: GainCache, active: ActiveSets, bloc
 @kl.device
 def refresh_gain(v, graph: Csr, state: Propagating, connections: ConnectivityTable, tables: Tables,
                  found: BestTarget,
-                 more: Record, search: BlockSearch):
+                 more: kl.Record, search: BlockSearch):
     """Bring the best target of v up to date.  All lanes of a team together.
 
     Nothing is known of an interior vertex in its previous block that is not on the list.
@@ -140,7 +139,7 @@ def refresh_gain(v, graph: Csr, state: Propagating, connections: ConnectivityTab
     return is_boundary
 
 
-def refreshed(rules: Rules, valuation: BlockScore) -> DeviceFunction:
+def refreshed(rules: Rules, valuation: BlockScore) -> kl.DeviceFunction:
     """`refresh_gain` for an objective and a way to value blocks."""
     return refresh_gain.bound(search=BlockSearch(rules, valuation, any_block))
 
@@ -176,7 +175,7 @@ class GainSteps(Piece):
 
 
 def launch_by_degree(this: Recording, count: Element, hubs: Element, kernels: ByDegree,
-                     more: Record | None = None) -> None:
+                     more: kl.Record | None = None) -> None:
     """Launch the kernels for vertices with few and with many neighbours, and for hubs.
 
     Of the kernels for kinds of vertices that the graph has not, none.  They get `more`.
@@ -192,7 +191,7 @@ def launch_by_degree(this: Recording, count: Element, hubs: Element, kernels: By
 
 
 def launch_high_degree(this: Recording, count: Element, kernels: ByDegree,
-                       more: Record | None = None) -> None:
+                       more: kl.Record | None = None) -> None:
     """Launch the kernel for vertices with many neighbours, if there are any."""
     if this.widths.high_degree:
         this.program.launch(count, kernels.high_degree(this.widths.counter),
@@ -201,7 +200,7 @@ def launch_high_degree(this: Recording, count: Element, kernels: ByDegree,
 
 
 def launch_hubs(this: Recording, hubs: Element, kernels: ByDegree,
-                more: Record | None = None) -> None:
+                more: kl.Record | None = None) -> None:
     """Launch the kernel for hubs, if there are any; those with sums are work for fewer lanes."""
     widths = this.widths
     if widths.hubs:

@@ -11,7 +11,6 @@ from portpart.algorithms.refinement import Figures, LevelWords, Piece, Recording
 from portpart.algorithms.refinement.incumbent.state import Incumbent, save_best
 from portpart.algorithms.refinement.moves import Moves, set_cost, set_weight
 from portpart.backends import language as kl
-from portpart.backends.language import Kernel
 from portpart.backends.programs import ExecutionSpace
 
 # What refinement does about the best partition: start from it, and keep it ---------------------
@@ -39,7 +38,7 @@ class IncumbentSteps(Piece):
         Keeps what the best partition has elsewhere than the one before.
     """
 
-    save: Kernel = save_best  # type: ignore[has-type]  # the doors form a circle to mypy
+    save: kl.Kernel = save_best  # type: ignore[has-type]  # the doors form a circle to mypy
 
     def begin(self, this: Recording) -> None:
         """Start from the weights and the cost of the best partition, if any."""

@@ -22,7 +22,6 @@ from portpart.algorithms.refinement.nets.lists import unlist
 from portpart.algorithms.refinement.nets.move_order import AfterburnerState, MoveOrder
 from portpart.algorithms.refinement.nets.state import NetAfterburner, NetLists
 from portpart.backends import language as kl
-from portpart.backends.language import Record, StaticValue
 
 # The afterburner for nets of many pins, which have counters (`afterburner.py`) -----------------
 #
@@ -36,7 +35,7 @@ MAX_GROUP = 128
 
 @kl.device
 def tell_gain(v, net, connectivity, step, graph: NetRows, afterburner: NetAfterburner,
-              net_cost: StaticValue):
+              net_cost: kl.StaticValue):
     """Add to v's gain what a net of this connectivity gains if it spans `step` blocks more."""
     gain = net_cost(connectivity) - net_cost(connectivity + step)
     if gain != 0:
@@ -51,7 +50,7 @@ def step_of(there_now, here_now):
     return kl.int64(there_now == 0) - kl.int64(here_now == 1)
 
 
-class MovingPins(Record):
+class MovingPins(kl.Record):
     """A group of a net's pins that want to move: from where to where they do."""
 
     left: Any
@@ -124,7 +123,7 @@ def list_group(joins, number, place, listed, graph: NetRows, afterburner: NetAft
 @kl.device
 def afterburner_group(count, net, connectivity, moving_pins: MovingPins, graph: NetRows,
                       state: AfterburnerState,
-                      net_cost: StaticValue):
+                      net_cost: kl.StaticValue):
     """Add the gains of the moves that `moving_pins.left` lists, and count these pins at their
     targets.
 
@@ -173,7 +172,7 @@ def critical_blocks(first, sets: PinSets, pin_counts: PinCounts, afterburner: Ne
 @kl.device
 def afterburner_line(net, end, critical, moving_pins: MovingPins, graph: NetRows,
                      state: AfterburnerState,
-                     net_cost: StaticValue, move_order: MoveOrder):
+                     net_cost: kl.StaticValue, move_order: MoveOrder):
     """Add the gains of moves in line that matter, group by group.  All lanes of a team together."""
     connectivity = kl.int64(graph.sets.connectivity[net])
     for base in range(kl.int64(graph.nets.begin[net]), end, AT_ONCE * kl.team_size()):
@@ -213,7 +212,7 @@ def count_back(net, first, own, critical, graph: NetRows, state: AfterburnerStat
 
 @kl.kernel
 def afterburner_large_net(i, graph: NetRows, lists: NetLists, state: AfterburnerState,
-                          net_cost: StaticValue,
+                          net_cost: kl.StaticValue,
                           move_order: MoveOrder):
     """The same for a net with counters, which change with the moves and are restored."""
     moving_pins = MovingPins(left=kl.team_array(kl.int32, MAX_GROUP),
@@ -259,7 +258,7 @@ def step_in_net(j, size, before, after):
 @kl.kernel
 def afterburner_small_net(i, graph: NetRows, lists: NetLists, afterburner: NetAfterburner,
                           moves: Moves,
-                          cache: GainCache, net_cost: StaticValue, move_order: MoveOrder):
+                          cache: GainCache, net_cost: kl.StaticValue, move_order: MoveOrder):
     """Add the gain of net i by each proposed move of its pins to these."""
     before = kl.team_array(kl.int32, MAX_SMALL)
     after = kl.team_array(kl.int32, MAX_SMALL)

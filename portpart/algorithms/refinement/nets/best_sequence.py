@@ -44,7 +44,6 @@ from portpart.algorithms.refinement.prefix import (
     set_top_gain,
 )
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction
 from portpart.backends.programs import ExecutionSpace
 from portpart.graphs import Hypergraph
 
@@ -66,8 +65,8 @@ class Sequences(NetPropagation):
     apply_later_moves: bool = True
 
     loses = False
-    wants: ClassVar[DeviceFunction] = has_positive_gain
-    agree: ClassVar[DeviceFunction] = accept_all
+    wants: ClassVar[kl.DeviceFunction] = has_positive_gain
+    agree: ClassVar[kl.DeviceFunction] = accept_all
 
     def records(self, space: ExecutionSpace, sizes: RefinementSizes,
                 run: Run) -> dict[str, kl.Record]:

@@ -14,10 +14,9 @@ from portpart.algorithms.refinement.gains import GainCache
 from portpart.algorithms.refinement.moves import Moves
 from portpart.algorithms.refinement.nets.state import NetAfterburner
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction, Scope, Static, StaticValue
 
 
-class AfterburnerState(Scope):
+class AfterburnerState(kl.Scope):
     """What computes gains of pins of large nets."""
 
     moves: Moves
@@ -27,7 +26,7 @@ class AfterburnerState(Scope):
 
 
 @dataclass(frozen=True)
-class MoveOrder(Static):
+class MoveOrder(kl.Static):
     """An order of moves, as device functions.
 
     Attributes
@@ -46,10 +45,10 @@ class MoveOrder(Static):
         Whether lines are others than the pins.
     """
 
-    turn_of: DeviceFunction
-    line_up: DeviceFunction
-    in_line: DeviceFunction
-    wants: DeviceFunction
+    turn_of: kl.DeviceFunction
+    line_up: kl.DeviceFunction
+    in_line: kl.DeviceFunction
+    wants: kl.DeviceFunction
     sorts: bool = False
 
 
@@ -57,7 +56,7 @@ ORDERS = ("id", "gain")
 """What they are called in options."""
 
 
-def turns_by(order: str, wants: DeviceFunction) -> MoveOrder:
+def turns_by(order: str, wants: kl.DeviceFunction) -> MoveOrder:
     """One of `ORDERS`, of proposed moves."""
     if order == "id":
         return MoveOrder(turn_by_id, all_pins, pin_at, wants)
@@ -101,7 +100,7 @@ def goes_before(u, v, cache: GainCache):
 
 @kl.device
 def turn_by_gain(j, begin, size, graph: NetRows, moves: Moves, cache: GainCache,
-                 wants: StaticValue):
+                 wants: kl.StaticValue):
     """How many pins go before pin j: pins with a proposed move go before the others."""
     v = graph.nets.pins[begin + j]
     v_wants = wants(v, moves, cache)
@@ -119,7 +118,7 @@ def turn_by_gain(j, begin, size, graph: NetRows, moves: Moves, cache: GainCache,
 
 
 @kl.device
-def sort_by_gain(net, graph: NetRows, state: AfterburnerState, wants: StaticValue):
+def sort_by_gain(net, graph: NetRows, state: AfterburnerState, wants: kl.StaticValue):
     """Gather the pins of a net that want to move, and sort them."""
     begin = kl.int64(graph.nets.begin[net])
     end = kl.int64(graph.nets.end[net])

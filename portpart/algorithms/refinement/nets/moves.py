@@ -23,7 +23,6 @@ from portpart.algorithms.refinement.moves import Moves, add_cost
 from portpart.algorithms.refinement.nets.lists import end_of_chunk, list_nets, nets_within, unlist
 from portpart.algorithms.refinement.nets.state import HubChunks, NetLists
 from portpart.backends import language as kl
-from portpart.backends.language import Scope, StaticValue
 from portpart.graphs import degree_of
 
 # Moves of an iteration on a hypergraph: weights of blocks follow, and nets are listed once each
@@ -31,7 +30,7 @@ from portpart.graphs import degree_of
 # The nets are updated in `moves.py`.
 
 
-class Touching(Scope):
+class Touching(kl.Scope):
     """What changes when vertices move, before their nets are settled."""
 
     moves: Moves
@@ -92,7 +91,7 @@ def touch_nets_of_chunks(p, graph: NetRows, state: Touching, hub_chunks: HubChun
 # The sets of blocks of a net are rebuilt; if they change, the gains of its pins are stale.
 
 
-class NetUpdate(Scope):
+class NetUpdate(kl.Scope):
     """What changes for a net and its pins when some of these have moved."""
 
     moves: Moves
@@ -128,7 +127,7 @@ def concerns_few(changed):
 
 
 @kl.device
-def ties_pins(connectivity, net_cost: StaticValue):
+def ties_pins(connectivity, net_cost: kl.StaticValue):
     """Whether a net that touches this many blocks ties a pin to any of them."""
     below = max(kl.int64(0), connectivity - 1)
     cost = net_cost(connectivity)
@@ -167,7 +166,7 @@ def mark_if(asks, place, graph: NetRows, cache: GainCache):
 
 
 @kl.device
-def mark_pins(net, first, graph: NetRows, state: NetUpdate, asks: StaticValue):
+def mark_pins(net, first, graph: NetRows, state: NetUpdate, asks: kl.StaticValue):
     """Put pins of a net, whose counters are at `first`, on the list of vertices to refresh.
 
     Several pins of a lane ask at once.
@@ -193,8 +192,8 @@ def mark_few(net, graph: NetRows, cache: GainCache):
 
 @kl.device
 def update_net(net, connectivity_before, changed, graph: NetRows, state: NetUpdate,
-               net_cost: StaticValue,
-               concerns: StaticValue):
+               net_cost: kl.StaticValue,
+               concerns: kl.StaticValue):
     """Account for what a net costs more, and mark its pins if their gains are stale.
 
     All lanes of a team together.
@@ -221,8 +220,8 @@ def update_net(net, connectivity_before, changed, graph: NetRows, state: NetUpda
 
 
 @kl.kernel
-def update_small_net(i, graph: NetRows, state: NetUpdate, net_cost: StaticValue,
-                     concerns: StaticValue):
+def update_small_net(i, graph: NetRows, state: NetUpdate, net_cost: kl.StaticValue,
+                     concerns: kl.StaticValue):
     """Make the sets of net i of the list again, from the blocks of its pins."""
     blocks = kl.team_array(kl.int32, MAX_SMALL)
     net = state.lists.small_list[i]
@@ -237,8 +236,8 @@ def update_small_net(i, graph: NetRows, state: NetUpdate, net_cost: StaticValue,
 
 
 @kl.kernel
-def update_large_net(i, graph: NetRows, state: NetUpdate, net_cost: StaticValue,
-                     concerns: StaticValue):
+def update_large_net(i, graph: NetRows, state: NetUpdate, net_cost: kl.StaticValue,
+                     concerns: kl.StaticValue):
     """Make the sets of net i of the list again, from its counters."""
     net = state.lists.large_list[i]
     connectivity = kl.int64(graph.sets.connectivity[net])

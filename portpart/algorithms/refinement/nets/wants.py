@@ -14,11 +14,10 @@ from portpart.algorithms.refinement.moves import Moves, commit_move
 from portpart.algorithms.refinement.nets.lists import end_of_chunk, list_nets, nets_within
 from portpart.algorithms.refinement.nets.state import HubChunks, NetAfterburner, NetLists
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction, Kernel, Scope, StaticValue
 from portpart.graphs import degree_of
 
 
-class Agreeing(Scope):
+class Agreeing(kl.Scope):
     """Which moves nets accept, and the list of these."""
 
     moves: Moves
@@ -27,7 +26,7 @@ class Agreeing(Scope):
     figures: Figures
 
 
-class Announcing(Scope):
+class Announcing(kl.Scope):
     """Records for listing the nets of proposed moves."""
 
     moves: Moves
@@ -39,7 +38,7 @@ class Announcing(Scope):
     figures: Figures
 
 
-class ActingOnNets(Scope):
+class ActingOnNets(kl.Scope):
     """The same, and the active sets."""
 
     moves: Moves
@@ -121,7 +120,7 @@ def forget_leaving(row, here, sets: PinSets, afterburner: NetAfterburner):
 
 
 @kl.device
-def move_if_nets_agree(v, begin, end, graph: NetRows, state: Agreeing, agree: StaticValue):
+def move_if_nets_agree(v, begin, end, graph: NetRows, state: Agreeing, agree: kl.StaticValue):
     """Move v if its nets accept; counts of proposals are cleared at places begin ... end-1.
 
     All lanes of a team together.
@@ -140,8 +139,8 @@ def move_if_nets_agree(v, begin, end, graph: NetRows, state: Agreeing, agree: St
 
 
 @kl.kernel
-def act_for_movable(i, graph: NetRows, state: ActingOnNets, one_lane, wants: StaticValue,
-                    act: StaticValue):
+def act_for_movable(i, graph: NetRows, state: ActingOnNets, one_lane, wants: kl.StaticValue,
+                    act: kl.StaticValue):
     """Act for movable vertex i if its move is proposed, unless it is a hub."""
     if uses_lanes(one_lane, state.active.movable, state.figures):
         v = movable_vertex(i, state.active)
@@ -152,14 +151,14 @@ def act_for_movable(i, graph: NetRows, state: ActingOnNets, one_lane, wants: Sta
 
 @kl.kernel
 def act_for_pieces(p, graph: NetRows, state: Announcing, hub_chunks: HubChunks,
-                   wants: StaticValue, act: StaticValue):
+                   wants: kl.StaticValue, act: kl.StaticValue):
     """Act for a chunk of a hub whose move is proposed."""
     v = hub_chunks.vertex[p]
     if wants(v, state.moves, state.cache):
         act(v, hub_chunks.begin[p], end_of_chunk(p, graph, hub_chunks), graph, state)
 
 
-def of_proposed(wants: DeviceFunction, act: DeviceFunction) -> tuple[Kernel, Kernel]:
+def of_proposed(wants: kl.DeviceFunction, act: kl.DeviceFunction) -> tuple[kl.Kernel, kl.Kernel]:
     """The kernels that act for proposed moves: of other vertices, and of hubs.
 
     What is done is `list_nets_of`, or `move_if_nets_agree` bound to something.

@@ -33,7 +33,6 @@ from portpart.algorithms.refinement.prefix.move_sequence import (
     sequence_of,
 )
 from portpart.backends import language as kl
-from portpart.backends.language import StaticValue
 from portpart.backends.programs import ExecutionSpace
 from portpart.graphs import Csr
 
@@ -124,7 +123,7 @@ def change_by_move(i, first, blocks: Blocks, figures: Figures, sequence: MoveSeq
 
 @kl.kernel
 def walk_moves(_, moves: Moves, blocks: Blocks, figures: Figures, sequence: MoveSequence,
-               by_sum: StaticValue):
+               by_sum: kl.StaticValue):
     """Find the best prefix of moves after which no block is too heavy.  Called by one team.
 
     Of the best ones it is the longest; without any gain there is none.
@@ -194,7 +193,7 @@ def weight_offered(i, first, sequence: MoveSequence):
 
 @kl.kernel
 def apply_behind_prefix(_, moves: Moves, blocks: Blocks, figures: Figures, sequence: MoveSequence,
-                        by_sum: StaticValue):
+                        by_sum: kl.StaticValue):
     """Drop moves behind the prefix, except moves that fit their block.  Called by one
     team.
 

@@ -53,7 +53,6 @@ from portpart.algorithms.refinement.prefix.move_sequence import (
     set_top_gain,
 )
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction, Scope
 from portpart.backends.programs import ExecutionSpace
 from portpart.graphs import Csr, Graph, degree_of
 
@@ -72,7 +71,7 @@ from portpart.graphs import Csr, Graph, degree_of
 NONE = -1
 
 
-class ChoosingLegal(Scope):
+class ChoosingLegal(kl.Scope):
     """What says which moves keep the blocks balanced."""
 
     moves: Moves
@@ -151,7 +150,7 @@ def find_legal(v, graph: Csr, state: Searching, connections: ConnectivityTable, 
     return v
 
 
-def legal(rules: Rules, valuation: BlockScore) -> DeviceFunction:
+def legal(rules: Rules, valuation: BlockScore) -> kl.DeviceFunction:
     """`find_legal` for an objective and a way to value blocks."""
     return find_legal.bound(search=BlockSearch(rules, valuation, admits_legal))
 

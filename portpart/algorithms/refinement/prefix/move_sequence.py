@@ -10,7 +10,6 @@ from portpart.algorithms.refinement import Figures, Recording, RefinementSizes, 
 from portpart.algorithms.refinement.blocks import Blocks
 from portpart.algorithms.refinement.moves import Moves
 from portpart.backends import language as kl
-from portpart.backends.language import Kernel, Words
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.primitives import (
     SortArrays,
@@ -22,7 +21,7 @@ from portpart.primitives import (
 )
 
 
-class PrefixWords(Words):
+class PrefixWords(kl.Words):
     """The totals of a sequence of moves."""
 
     too_heavy: Any  # whether all moves together are too many
@@ -86,7 +85,7 @@ def sequence_of(this: Recording) -> Any:
     return this.program.records["sequence"]
 
 
-def record_order(this: Recording, fill: Kernel, order_next: Kernel) -> None:
+def record_order(this: Recording, fill: kl.Kernel, order_next: kl.Kernel) -> None:
     """Record how the list of moves is sorted by one key after the other, the last one decides.
 
     Parameters

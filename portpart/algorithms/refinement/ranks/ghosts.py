@@ -21,7 +21,6 @@ from portpart.algorithms.refinement.incumbent import Incumbent, list_unsaved, re
 from portpart.algorithms.refinement.moves import Moves, join_target, lock, mark_moved, reset_move
 from portpart.algorithms.refinement.ranks.state import NONE, Changed, Sent
 from portpart.backends import language as kl
-from portpart.backends.language import Scope, int32
 from portpart.graphs.ranks import GhostRows
 from portpart.primitives import (
     Halo,
@@ -41,7 +40,7 @@ TEAM = 8
 """Lanes that visit the neighbours of a ghost."""
 
 
-class Arriving(Scope):
+class Arriving(kl.Scope):
     """Where items arrive, and which ghosts they are for."""
 
     halo: Halo
@@ -49,7 +48,7 @@ class Arriving(Scope):
     owners: Owners
 
 
-class GhostState(Scope):
+class GhostState(kl.Scope):
     """What is known of ghosts."""
 
     moves: Moves
@@ -136,7 +135,7 @@ class GhostSteps(Piece):
         program.launch(1, clear_changed)
         program.launch(level.dirty, list_changed)
         self._push(this, [cache.best_target, cache.gain], changed.listed, changed.count,
-                   narrow=this.widths.counter is int32)
+                   narrow=this.widths.counter is kl.int32)
 
     def account(self, this: Recording) -> None:
         """Send the moves; the neighbours of ghosts that move are stale."""

@@ -23,7 +23,6 @@ from portpart.algorithms.refinement.rebalancing import (
     stand_at,
 )
 from portpart.backends import language as kl
-from portpart.backends.language import Record
 from portpart.backends.programs import Array, Parcel
 from portpart.graphs import MAX_INT32, Csr, global_id
 from portpart.graphs.ranks import DistributedGraph
@@ -52,7 +51,7 @@ ANSWER = Place(0, wide=True, used=True)
 """A place in the line, which takes no more words than what it answers."""
 
 
-class Line(Record):
+class Line(kl.Record):
     """The part of a line that a rank sees to.
 
     Attributes

@@ -44,14 +44,12 @@ from portpart.algorithms.refinement.ranks.state import sent_for, totals_for
 from portpart.algorithms.refinement.ranks.sums import RankRebalancingSteps, SumSteps
 from portpart.backends import language as kl
 from portpart.backends.communication import planned
-from portpart.backends.language import Record
 from portpart.backends.programs import Array, Executable, ExecutionSpace
 from portpart.graphs import Graph, Structure
 from portpart.graphs.ranks import DistributedGraph, Route, ghost_rows
 from portpart.primitives import Mail, MailLayout, gather, lower_bound, positions_of
 
 if TYPE_CHECKING:
-    from portpart.backends.language import Words
     from portpart.backends.programs import Records
 
 # Projection between two levels of several ranks: owners of clusters send their blocks ----------
@@ -59,7 +57,7 @@ if TYPE_CHECKING:
 # Nearly all clusters of a rank's vertices are its own; what is known of the others is fetched.
 
 
-class ProjectedClusters(Record):
+class ProjectedClusters(kl.Record):
     """What a rank knows of clusters.
 
     Attributes
@@ -213,7 +211,7 @@ class RankRefiner(Refiner):
         super().__init__(finest.space, finest.local, balance, options, seed, finest_options)
         self._totals = totals_for(self.space, self.sizes, self.comm.size)
         self._graph: DistributedGraph | None = None
-        self._graph_records: dict[str, Record | Words] | None = None
+        self._graph_records: dict[str, kl.Record | kl.Words] | None = None
         self._found: Coarser | None = None
 
     def take(self, other: RankRefiner, num_vertices: int) -> None:
@@ -306,7 +304,7 @@ class RankRefiner(Refiner):
         assert self._graph is not None
         return moved_jet(layout_for(self._graph)) if self._graph.are_moved else RANK_JET
 
-    def _records_of(self, graph: Structure) -> dict[str, Record | Words]:
+    def _records_of(self, graph: Structure) -> dict[str, kl.Record | kl.Words]:
         if self._graph_records is None:
             return {}
         assert self._graph is not None

@@ -7,7 +7,6 @@ import numpy as np
 from portpart.algorithms.refinement import BUCKETS, RefinementSizes
 from portpart.algorithms.refinement.gains import NUM_LENGTHS
 from portpart.backends import language as kl
-from portpart.backends.language import Record
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs.ranks import DistributedGraph
 from portpart.primitives import STRIPES
@@ -15,7 +14,7 @@ from portpart.primitives import STRIPES
 NONE = -1
 
 
-class RankTotals(Record):
+class RankTotals(kl.Record):
     """Sums over all ranks, which are the same on each of them.
 
     Attributes
@@ -77,7 +76,7 @@ def _costs_end(sizes: RefinementSizes) -> int:
     return _weights_end(sizes) + STRIPES
 
 
-class Sent(Record):
+class Sent(kl.Record):
     """What ranks have sent each other of own vertices that are ghosts there.
 
     Attributes
@@ -96,7 +95,7 @@ class Sent(Record):
     num_entries: int = kl.word()
 
 
-class Changed(Record):
+class Changed(kl.Record):
     """Own vertices with changes to send.
 
     Attributes

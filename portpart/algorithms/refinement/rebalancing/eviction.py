@@ -36,7 +36,6 @@ from portpart.algorithms.refinement.rebalancing.rule import (
 from portpart.algorithms.refinement.rebalancing.state import Rebalancing
 from portpart.algorithms.refinement.rebalancing.strong import let_stay
 from portpart.backends import language as kl
-from portpart.backends.language import Scope
 from portpart.graphs import Csr, global_id
 
 NONE = -1
@@ -45,7 +44,7 @@ ROUNDS = 8
 """Vertices that a lane examines before its team adds to a list."""
 
 
-class RatingByCache(Scope):
+class RatingByCache(kl.Scope):
     """What rates a vertex that may leave, or lists it to be rated."""
 
     moves: Moves

@@ -22,7 +22,6 @@ from portpart.algorithms.refinement.rebalancing.loss_buckets import (
 from portpart.algorithms.refinement.rebalancing.rule import Evicting, RebalancingRule
 from portpart.algorithms.refinement.rebalancing.state import Rebalancing
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction, Record, Static
 from portpart.graphs import Csr, global_id
 
 NONE = -1
@@ -35,7 +34,7 @@ def accepts(v, block, graph: Csr, blocks: Blocks, figures: Figures, rule: Rebala
 
 
 @dataclass(frozen=True)
-class EvictionRating(Static):
+class EvictionRating(kl.Static):
     """How vertices that may leave are rated.
 
     Attributes
@@ -51,7 +50,7 @@ class EvictionRating(Static):
 
 @kl.device
 def rate(v, graph: Csr, state: Evicting, connections: ConnectivityTable, tables: Tables,
-         found: BestTarget, more: Record,
+         found: BestTarget, more: kl.Record,
          rating: EvictionRating):
     """Find target and loss of a vertex that may leave, and its bucket.
 
@@ -80,7 +79,7 @@ class Rated:
 
     rule: RebalancingRule
 
-    def __call__(self, rules: Rules, valuation: BlockScore) -> DeviceFunction:
+    def __call__(self, rules: Rules, valuation: BlockScore) -> kl.DeviceFunction:
         admits = accepts.bound(rule=self.rule)
         search = BlockSearch(rules, valuation, admits, counts=rules.is_cut)
         return rate.bound(rating=EvictionRating(search, self.rule))

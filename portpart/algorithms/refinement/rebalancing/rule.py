@@ -16,7 +16,6 @@ from portpart.algorithms.refinement.gains import (
 from portpart.algorithms.refinement.moves import Moves
 from portpart.algorithms.refinement.rebalancing.state import Rebalancing
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction, Scope, Static
 
 # How blocks that are too heavy are relieved: the values that weak and strong rebalancing share
 #
@@ -30,7 +29,7 @@ ANY_EXCESS = 2**62
 """No limit has this many parts: every excess is above one."""
 
 
-class Evicting(Scope):
+class Evicting(kl.Scope):
     """What rates vertices that leave blocks which are too heavy, and says where they go."""
 
     moves: Moves
@@ -40,7 +39,7 @@ class Evicting(Scope):
 
 
 @dataclass(frozen=True)
-class RebalancingRule(Static):
+class RebalancingRule(kl.Static):
     """What rebalancing goes by.
 
     Attributes
@@ -69,7 +68,7 @@ class RebalancingRule(Static):
         there do not count as without progress.
     """
 
-    bucket_of: DeviceFunction
+    bucket_of: kl.DeviceFunction
     slight_share: int
     doubled: bool
     fine: bool

@@ -14,7 +14,6 @@ from portpart.algorithms.refinement.rebalancing.loss_buckets import empty_slot
 from portpart.algorithms.refinement.rebalancing.rule import Evicting, RebalancingRule
 from portpart.algorithms.refinement.rebalancing.state import STAYS, Rebalancing
 from portpart.backends import language as kl
-from portpart.backends.language import StaticArray, StaticValue
 from portpart.graphs import Csr
 from portpart.primitives import TEAM, row_at, scan_tile_sums
 
@@ -24,7 +23,7 @@ ROWS = 4
 """Rows of a tile, as wide as a team, that are loaded together."""
 
 
-class Weights(StaticArray, size=ROWS):
+class Weights(kl.StaticArray, size=ROWS):
     """A weight of each row."""
 
 
@@ -167,7 +166,7 @@ def leave_where_it_fits(v, weight, position, state: Evicting, rule: RebalancingR
 
 
 @kl.device
-def leave_row(v, weight, before, state: Evicting, rule: RebalancingRule, leave: StaticValue):
+def leave_row(v, weight, before, state: Evicting, rule: RebalancingRule, leave: kl.StaticValue):
     """Vertices of a row leave one behind the other; returns where the last one ends."""
     until = before + kl.team_scan(weight)
     if weight != 0:
@@ -176,7 +175,7 @@ def leave_row(v, weight, before, state: Evicting, rule: RebalancingRule, leave: 
 
 
 @kl.kernel
-def leave_tile(tile, graph: Csr, state: Evicting, rule: RebalancingRule, leave: StaticValue):
+def leave_tile(tile, graph: Csr, state: Evicting, rule: RebalancingRule, leave: kl.StaticValue):
     """Vertices that leave a tile go to blocks with capacity, which `leave` finds from where each
     begins.
 
