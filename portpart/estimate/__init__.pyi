@@ -1,5 +1,7 @@
 from .calls import (
     GivenSizes as GivenSizes,
+    MemoryEstimate as MemoryEstimate,
+    check_memory_limit as check_memory_limit,
     counted as counted,
     offset_bytes as offset_bytes,
     partition_call as partition_call,
@@ -8,5 +10,4 @@ from .calls import (
 from .dry_run import dry_run as dry_run
 from .levels import Search as Search, ways_to_shrink as ways_to_shrink
 from .mapping import check_memory as check_memory, mapping_estimate as mapping_estimate
-from .model import MemoryEstimate as MemoryEstimate, check_memory_limit as check_memory_limit
 from .space import Shrinking as Shrinking, SizingSpace as SizingSpace

@@ -21,9 +21,17 @@ from portpart.algorithms.recipes import ALGORITHMS, DEFAULT, JetConfig, Portpart
 from portpart.algorithms.refinement import RefinementSizes, refining_bytes
 from portpart.backends.programs import bytes_of
 from portpart.errors import OutOfMemory
-from portpart.estimate.calls import MARGIN, WIDE_MARGIN, GivenSizes, counted, mapping_call, sizes_of
+from portpart.estimate.calls import (
+    ASKED_FROM,
+    MARGIN,
+    WIDE_MARGIN,
+    GivenSizes,
+    MemoryEstimate,
+    counted,
+    mapping_call,
+    sizes_of,
+)
 from portpart.estimate.levels import Search, ways_to_shrink
-from portpart.estimate.model import ASKED_FROM, MemoryEstimate
 from portpart.graphs import EitherGraph, Graph, Topology
 
 if TYPE_CHECKING:

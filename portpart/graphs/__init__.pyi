@@ -1,11 +1,9 @@
-from .accepted import (
+from .arrays import (
     Blocks as Blocks,
     GraphLike as GraphLike,
     MeshLike as MeshLike,
     Numbers as Numbers,
     SparseMatrix as SparseMatrix,
-)
-from .arrays import (
     as_array as as_array,
     home_of as home_of,
     host_array as host_array,

@@ -15,7 +15,7 @@ from portpart.options import MANY_BLOCKS, number_of_blocks
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from portpart.graphs.accepted import Blocks
+    from portpart.graphs.arrays import Blocks
 
 
 def held_blocks(holder: Blocks | None, names: Sequence[Hashable] | None = None) -> Any:

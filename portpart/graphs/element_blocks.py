@@ -19,7 +19,7 @@ from portpart.graphs.incidence import Incidence
 from portpart.options import MAX_BLOCKS
 
 if TYPE_CHECKING:
-    from portpart.graphs.accepted import Blocks, Numbers
+    from portpart.graphs.arrays import Blocks, Numbers
 
 NOWHERE, UNDECIDED = -1, -2
 

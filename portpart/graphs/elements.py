@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from portpart.graphs.accepted import Numbers
+    from portpart.graphs.arrays import Numbers
 
 MAX_NODES = 2**31 - 2
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from portpart.backends.programs import Array, ExecutionSpace
-    from portpart.graphs.accepted import Numbers
+    from portpart.graphs.arrays import Numbers
 
 MAX_VERTICES = 2**31 - 2
 

@@ -18,7 +18,7 @@ from portpart.graphs.names import in_order
 
 if TYPE_CHECKING:
     from portpart.backends.programs import ExecutionSpace
-    from portpart.graphs.accepted import GraphLike, Numbers
+    from portpart.graphs.arrays import GraphLike, Numbers
 
 ENDS = (("source", "target"), ("src", "dst"), ("from", "to"), ("u", "v"))
 """Names of the two columns of ends."""

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from portpart.backends.programs import Array, ExecutionSpace
-    from portpart.graphs.accepted import Numbers
+    from portpart.graphs.arrays import Numbers
 
 NET_WORDS = RowTerms("net_offsets", "pins", "pins", "a hypergraph of n nets")
 VERTEX_WORDS = RowTerms("vertex_offsets", "pins", "pins", "a hypergraph of n vertices")

@@ -20,7 +20,7 @@ from portpart.graphs.weights import total_of
 
 if TYPE_CHECKING:
     from portpart.backends.programs import ExecutionSpace
-    from portpart.graphs.accepted import GraphLike, Numbers
+    from portpart.graphs.arrays import GraphLike, Numbers
 
 
 VERTEX_WEIGHTS = ("vertex_weights", "vertex ")

@@ -21,7 +21,7 @@ from portpart.graphs.weights import integral
 
 if TYPE_CHECKING:
     from portpart.backends.programs import Array, ExecutionSpace
-    from portpart.graphs.accepted import GraphLike, Numbers
+    from portpart.graphs.arrays import GraphLike, Numbers
 
 ACCEPTED = (
     "a SciPy or CuPy sparse matrix, a tuple (indptr, indices[, weights]), an edge list of shape "

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from portpart.backends.programs import Array, ExecutionSpace, Program, Slot
-    from portpart.graphs.accepted import Blocks
+    from portpart.graphs.arrays import Blocks
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

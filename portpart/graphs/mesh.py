@@ -22,7 +22,7 @@ from portpart.graphs.structure import read_only, table
 from portpart.options import checked_integer
 
 if TYPE_CHECKING:
-    from portpart.graphs.accepted import Blocks, Numbers
+    from portpart.graphs.arrays import Blocks, Numbers
     from portpart.graphs.submesh import BlockElements, Submesh
 
 FACE, MAX_NUMBER = "face", 2**31 - 1

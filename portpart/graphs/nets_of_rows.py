@@ -14,7 +14,7 @@ from portpart.graphs.from_frames import is_missing
 from portpart.graphs.from_nets import NetInput
 
 if TYPE_CHECKING:
-    from portpart.graphs.accepted import GraphLike, Numbers
+    from portpart.graphs.arrays import GraphLike, Numbers
 
 # Nets in Python's own containers: lists of pins, by number or by name --------------------------
 

@@ -14,14 +14,13 @@ from portpart.algorithms.refinement.accounting import weigh_moves, weigh_moves_o
 from portpart.algorithms.refinement.blocks.previous_blocks import PreviousBlocks
 from portpart.algorithms.refinement.by_degree import DIRTY, ByDegree
 from portpart.algorithms.refinement.gains.gain_cache import begin_vertex, refreshed
-from portpart.algorithms.refinement.level import LevelWords, Run
 from portpart.algorithms.refinement.moves.state import move_vertex
 from portpart.algorithms.refinement.options import (
     RefinementOptions,
     RefinementSizes,
     sub_buckets_for,
 )
-from portpart.algorithms.refinement.piece import Piece, Recording, Widths
+from portpart.algorithms.refinement.piece import LevelWords, Piece, Recording, Run, Widths
 from portpart.algorithms.refinement.program import record_refinement
 from portpart.algorithms.refinement.rebalancing.rule import BY_WEIGHT
 from portpart.algorithms.refinement.refiner import Refiner

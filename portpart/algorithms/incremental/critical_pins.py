@@ -1,7 +1,9 @@
 """iHyperG's way to follow edits: by a pseudo block (dissertation, chapter 4).
 
-Critical pins of edited nets and new vertices enter the pseudo block, after vertices of blocks that
-are too heavy (`critical_leaving.py`).  From there they go where their nets lead, as in iG-kway
+New vertices enter the pseudo block.  Then blocks that are too heavy lose vertices in a single pass
+(algorithm 16): those with most weight of nets whose only pin they are there, less that of their
+other nets; no more than have to go.  Then, of each net that was edited, the pins that are alone in
+their block.  From there they go where their nets lead, as in iG-kway
 (`pseudo_rounds.py`), with nets in place of arcs: vertices are adjacent that share a net of few
 pins.
 
@@ -13,26 +15,253 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from portpart.algorithms.incremental.critical_leaving import record_leaving
+from portpart.algorithms.edits import Changes, begins_row
+from portpart.algorithms.incremental.edits import EditCounts
+from portpart.algorithms.incremental.net_changes import NET_TEAM, NetEditCounts
 from portpart.algorithms.incremental.nets import EditedNetSteps
-from portpart.algorithms.incremental.pseudo import PseudoBlock
-from portpart.algorithms.incremental.pseudo_rounds import comes_first, list_if_first
-from portpart.algorithms.incremental.pseudo_state import WAITS, Pseudo, PseudoWords
-from portpart.algorithms.objectives import MAX_SMALL, NetRows, net_connection, size_of_net
+from portpart.algorithms.incremental.pseudo import BLOCKS_TEAM, PseudoBlock
+from portpart.algorithms.incremental.pseudo_rounds import (
+    WAITS,
+    Pseudo,
+    PseudoWords,
+    comes_first,
+    lay_out_entry,
+    list_if_first,
+    weigh_blocks,
+)
+from portpart.algorithms.objectives import (
+    BITS,
+    MAX_SMALL,
+    NetRows,
+    has_words,
+    is_alone,
+    net_connection,
+    place_of_word,
+    size_of_net,
+)
 from portpart.algorithms.refinement import (
     LOCAL,
     Figures,
+    Journal,
     Piece,
     Recording,
+    count_activated,
     forget_dirty,
     record_accounts,
     record_ends,
 )
-from portpart.algorithms.refinement.blocks import Blocks, add_block_weight
+from portpart.algorithms.refinement.blocks import (
+    Blocks,
+    add_block_weight,
+    find_overloaded,
+    free_capacity,
+)
 from portpart.algorithms.refinement.gains import ActiveSets, GainCache, UnratedList, empty_marked
-from portpart.algorithms.refinement.moves import NEVER, Moves, lock, mark_moved
-from portpart.algorithms.refinement.prefix import sequence_of, set_top_gain
+from portpart.algorithms.refinement.moves import (
+    NEVER,
+    Moves,
+    keep_moves,
+    lock,
+    lock_once,
+    mark_moved,
+    propose_move,
+)
+from portpart.algorithms.refinement.prefix import (
+    WIDEST,
+    MoveSequence,
+    fill_key,
+    note_gain,
+    order_by_gain_next,
+    order_by_vertex,
+    record_order,
+    sequence_of,
+    set_top_gain,
+    weight_offered,
+)
 from portpart.backends import language as kl
+
+NONE = -1
+
+
+def record_leaving(this: Recording) -> None:
+    """Record which vertices leave."""
+    program, level, words = this.program, this.run.level, sequence_of(this).words
+    counts = program.find("counts", EditCounts)
+    program.launch(1, begin_leaving, team=BLOCKS_TEAM)
+    program.launch(words.asked, evict_if_new)
+    program.launch(1, plan_eviction, team=BLOCKS_TEAM)
+    with program.if_nonzero(words.overloaded):
+        program.launch(level.vertices, list_of_heavy, team=this.widths.team)
+        program.launch(level.moves, lift_score)
+        program.launch(1, begin_order)
+        record_order(this, fill_key, order_by_gain_next)
+        program.launch(level.moves, lay_out_entry)
+        program.launch(1, find_leavers, team=WIDEST)
+        program.launch(1, end_eviction)
+    program.launch(counts.changed, evict_if_critical, team=NET_TEAM)
+
+
+@kl.kernel
+def begin_leaving(_, moves: Moves, cache: GainCache, blocks: Blocks, figures: Figures,
+                  journal: Journal, sequence: Pseudo):
+    """No vertex has left; all active ones are examined.  Called by one team."""
+    weigh_blocks(moves, blocks, figures)
+    if kl.lane() == 0:
+        count_activated(cache, journal)
+        sequence.words.members = 0
+        sequence.words.asked = cache.marked
+        sequence.words.worst = 0
+
+
+@kl.device
+def evict(v, graph: NetRows, moves: Moves, blocks: Blocks, sequence: Pseudo):
+    """Let v wait in the pseudo block, unless it does or is fixed.  Atomic; one lane.
+
+    The order of the list is free.
+    """
+    if kl.value_or(blocks.fixed, v, NONE) < 0:
+        if lock_once(v, WAITS, moves):
+            sequence.members[kl.atomic_next(sequence.words, PseudoWords.members)] = kl.int32(v)
+            add_block_weight(moves.part[v], -kl.value_or(graph.vertex_weights, v, 1), blocks)
+    return v
+
+
+@kl.kernel
+def evict_if_new(i, graph: NetRows, moves: Moves, cache: GainCache, blocks: Blocks,
+                 journal: Journal, sequence: Pseudo):
+    """Let an active vertex leave if it is new."""
+    v = cache.dirty_list[i]
+    if journal.previous[v] == NONE:
+        evict(v, graph, moves, blocks, sequence)
+
+
+@kl.kernel
+def plan_eviction(_, net_counts: NetEditCounts, blocks: Blocks, figures: Figures,
+                  sequence: Pseudo):
+    """Whether a block is too heavy, if any vertex may move.  Called by one team."""
+    overloaded = find_overloaded(blocks, figures)
+    if kl.lane() == 0:
+        sequence.words.overloaded = overloaded * net_counts.activates
+
+
+@kl.device
+def score_of(v, graph: NetRows, part):
+    """Weight of nets that have v alone in its block, less that of its other nets.
+
+    All lanes of a team together.
+    """
+    score = kl.int64(0)
+    for place in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
+        net = graph.targets[place]
+        if size_of_net(net, graph.nets) > 1:
+            weight = kl.value_or(graph.nets.weights, net, 1)
+            score += weight if is_alone(net, part[v], graph) else -weight
+    return kl.team_sum(score)
+
+
+@kl.kernel
+def list_of_heavy(v, graph: NetRows, moves: Moves, blocks: Blocks, figures: Figures,
+                  sequence: Pseudo):
+    """List v with its score if its block is too heavy and it may leave; the order is free."""
+    weight = kl.value_or(graph.vertex_weights, v, 1)
+    here = moves.part[v]
+    is_eviction_candidate = moves.locked_in[v] == NEVER and kl.value_or(blocks.fixed, v, NONE) < 0
+    if is_eviction_candidate and weight > 0 and free_capacity(here, blocks, figures) < 0:
+        score = score_of(v, graph, moves.part)
+        if kl.lane() == 0:
+            sequence.gain[v] = score
+            kl.atomic_max(sequence.words, PseudoWords.worst, -score)
+            propose_move(v, here, moves)
+
+
+@kl.kernel
+def lift_score(i, moves: Moves, sequence: Pseudo):
+    """Make a score positive."""
+    v = moves.listed[i]
+    note_gain(v, sequence.gain[v] + sequence.words.worst, sequence)
+
+
+@kl.kernel
+def begin_order(_, moves: Moves, figures: Figures, sequence: MoveSequence):
+    """Request that listed vertices are sorted, by vertex first."""
+    order_by_vertex(1, moves, figures, sequence)
+
+
+@kl.kernel
+def find_leavers(_, graph: NetRows, moves: Moves, blocks: Blocks, figures: Figures,
+                 sequence: Pseudo):
+    """The first vertices of each block that is too heavy leave it, until it is not.  Called by one
+    team.
+    """
+    for b in range(kl.lane(), figures.blocks, kl.team_size()):
+        sequence.block_weight[b] = blocks.weight[b]
+    kl.team_sync()
+    base = kl.int64(0)
+    while base < moves.moves:
+        i = base + kl.lane()
+        leaves = False
+        if i < moves.moves:
+            here = sequence.other_keys[i]
+            left = sequence.block_weight[here] + sequence.keys[i] - weight_offered(i, base,
+                                                                                   sequence)
+            leaves = left > blocks.limits[here] + figures.slack
+        kl.team_sync()
+        if leaves:
+            evict(moves.listed[i], graph, moves, blocks, sequence)
+            kl.team_atomic_add(sequence.block_weight, sequence.other_keys[i], -sequence.keys[i])
+        kl.team_sync()
+        base += kl.team_size()
+
+
+@kl.kernel
+def end_eviction(_, moves: Moves, sequence: Pseudo):
+    """No vertex moves yet."""
+    keep_moves(0, moves)
+    sequence.words.worst = 0
+
+
+@kl.device
+def has_lonely(net, graph: NetRows):
+    """Whether a net may have a pin that is alone in its block."""
+    result = size_of_net(net, graph.nets) > 1
+    if result and has_words(net, graph.sets):
+        result = False
+        for word in range(graph.sets.width):
+            place = place_of_word(net, word * BITS, graph.sets)
+            if graph.sets.bits[place + 1] != 0:
+                result = True
+    return result
+
+
+@kl.device
+def has_changed(i, number, pins: Changes):
+    """Whether the pins of a net are others than before, whose changes begin here."""
+    result = False
+    net = pins.keys[i] >> 32
+    for j in range(i, number):
+        if pins.keys[j] >> 32 != net:
+            break
+        if pins.was[j] != pins.will[j]:
+            result = True
+            break
+    return result
+
+
+@kl.kernel
+def evict_if_critical(i, pins: Changes, counts: EditCounts, net_counts: NetEditCounts,
+                      graph: NetRows, moves: Moves, blocks: Blocks, sequence: Pseudo):
+    """Let the pins of a net that are alone in their block leave, where the net's changes begin.
+
+    None leaves where refinement must not examine any.
+    """
+    if net_counts.activates != 0 and begins_row(i, pins.keys):
+        net = kl.int32(pins.keys[i] >> 32)
+        if has_lonely(net, graph) and has_changed(i, counts.changed, pins):
+            for place in range(graph.nets.begin[net] + kl.lane(), graph.nets.end[net],
+                               kl.team_size()):
+                v = graph.nets.pins[place]
+                if is_alone(net, moves.part[v], graph):
+                    evict(v, graph, moves, blocks, sequence)
 
 
 @kl.kernel

@@ -21,6 +21,7 @@ from portpart.algorithms.incremental.pseudo_leaving import (
     tell_neighbours,
 )
 from portpart.algorithms.incremental.pseudo_rounds import (
+    Pseudo,
     begin_rounds,
     drop_move,
     end_round,
@@ -30,9 +31,9 @@ from portpart.algorithms.incremental.pseudo_rounds import (
     lay_out_entry,
     list_first,
     list_pending,
+    pseudo_for,
     strongest_tie,
 )
-from portpart.algorithms.incremental.pseudo_state import Pseudo, pseudo_for
 from portpart.algorithms.objectives import Rules, Tables
 from portpart.algorithms.refinement import (
     LOCAL,

@@ -7,7 +7,7 @@ any of them leaves.  Then neighbours of those in the pseudo block are asked in t
 
 from __future__ import annotations
 
-from portpart.algorithms.incremental.pseudo_state import PASSES, Pseudo, PseudoWords, weigh_blocks
+from portpart.algorithms.incremental.pseudo_rounds import PASSES, Pseudo, PseudoWords, weigh_blocks
 from portpart.algorithms.refinement import Figures, Journal, count_activated
 from portpart.algorithms.refinement.blocks import Blocks, add_block_weight
 from portpart.algorithms.refinement.gains import GainCache, empty_marked, mark_dirty, unmark

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from portpart.algorithms.incremental.pseudo_state import weigh_blocks
+from portpart.algorithms.incremental.pseudo_rounds import weigh_blocks
 from portpart.algorithms.objectives import NetRows, is_alone, size_of_net
 from portpart.algorithms.refinement import Figures, Journal, Piece, Recording, count_activated
 from portpart.algorithms.refinement.blocks import Blocks, find_overloaded, free_capacity

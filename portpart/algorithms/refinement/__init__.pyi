@@ -14,7 +14,6 @@ from .evaluation import (
     revert_to_best as revert_to_best,
 )
 from .label_propagation import PropagationSteps as PropagationSteps, is_proposed as is_proposed
-from .level import LevelWords as LevelWords, Run as Run
 from .local import (
     LOCAL as LOCAL,
     SUM_TEAM as SUM_TEAM,
@@ -46,8 +45,10 @@ from .options import (
     of_vertices as of_vertices,
 )
 from .piece import (
+    LevelWords as LevelWords,
     Piece as Piece,
     Recording as Recording,
+    Run as Run,
     launch_with_hubs as launch_with_hubs,
     record_accounts as record_accounts,
     record_ends as record_ends,

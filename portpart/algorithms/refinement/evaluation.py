@@ -20,7 +20,6 @@ from portpart.algorithms.refinement.incumbent import (
     plan_saving,
     set_touched,
 )
-from portpart.algorithms.refinement.level import SIZE, LevelWords
 from portpart.algorithms.refinement.moves import (
     Moves,
     add_weight,
@@ -32,6 +31,7 @@ from portpart.algorithms.refinement.moves import (
     thin_out,
 )
 from portpart.algorithms.refinement.options import Figures
+from portpart.algorithms.refinement.piece import SIZE, LevelWords
 from portpart.algorithms.refinement.rebalancing import (
     Rebalancing,
     RebalancingRule,

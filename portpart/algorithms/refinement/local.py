@@ -34,7 +34,6 @@ from portpart.algorithms.refinement.incumbent import (
     set_touched,
 )
 from portpart.algorithms.refinement.label_propagation import ThinningSteps
-from portpart.algorithms.refinement.level import SIZE, LevelWords
 from portpart.algorithms.refinement.moves import (
     Moves,
     add_cost,
@@ -45,7 +44,14 @@ from portpart.algorithms.refinement.moves import (
     twice_the_cost,
 )
 from portpart.algorithms.refinement.options import Figures, RefinementSizes
-from portpart.algorithms.refinement.piece import Piece, Recording, record_accounts, record_ends
+from portpart.algorithms.refinement.piece import (
+    SIZE,
+    LevelWords,
+    Piece,
+    Recording,
+    record_accounts,
+    record_ends,
+)
 from portpart.algorithms.refinement.program import record_iterations
 from portpart.algorithms.refinement.rebalancing import RebalancingSteps
 from portpart.backends import language as kl

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from portpart.algorithms.objectives import HUB_TEAM, Rules
-from portpart.algorithms.refinement.level import Run
 from portpart.algorithms.refinement.options import RefinementOptions, RefinementSizes
 from portpart.backends.language import Kernel, Record, Word
 from portpart.backends.programs import Element, ExecutionSpace, Program
@@ -19,6 +18,45 @@ from portpart.graphs import Csr
 
 if TYPE_CHECKING:
     from portpart.backends.programs import Records
+
+
+from portpart.algorithms.refinement.blocks import Blocks
+from portpart.algorithms.refinement.gains import ActiveSets, GainCache, UnratedList
+from portpart.algorithms.refinement.incumbent import Incumbent
+from portpart.algorithms.refinement.moves import Moves
+from portpart.algorithms.refinement.options import Figures
+from portpart.algorithms.refinement.rebalancing import Rebalancing
+
+
+class LevelWords(Figures, Moves.own_words, GainCache.own_words, ActiveSets.own_words,
+                 Incumbent.own_words, Blocks.own_words, UnratedList.own_words,
+                 Rebalancing.own_words):
+    """The words of all pieces, in memory of the space.
+
+    The host writes them before a run and reads none during it.
+    """
+
+
+SIZE = len(LevelWords.indices)
+
+
+class Run(Record):
+    """The pieces of refinement; `before` are the words of the run before."""
+
+    moves: Moves
+    cache: GainCache
+    active: ActiveSets
+    incumbent: Incumbent
+    blocks: Blocks
+    unrated: UnratedList
+    rebalancing: Rebalancing
+    level: LevelWords
+    before: LevelWords
+
+
+PIECES: tuple[type[Record], ...] = (
+    Moves, GainCache, ActiveSets, Incumbent, Blocks, UnratedList, Rebalancing)
+"""The records that hold work arrays."""
 
 
 class Widths(NamedTuple):

@@ -15,14 +15,13 @@ from portpart.algorithms.refinement import work_arrays
 from portpart.algorithms.refinement.blocks import PreviousBlocks, has_heavy, with_heavy
 from portpart.algorithms.refinement.evaluation import Coarser, project, revert_to_best, start_from
 from portpart.algorithms.refinement.incumbent import Outcomes, RefinementOutcome
-from portpart.algorithms.refinement.level import LevelWords, Run
 from portpart.algorithms.refinement.local import Journal, LocalRefinement, reset_each_vertex
 from portpart.algorithms.refinement.options import (
     RefinementOptions,
     RefinementSizes,
     sub_buckets_for,
 )
-from portpart.algorithms.refinement.piece import Piece, Recording, Widths
+from portpart.algorithms.refinement.piece import LevelWords, Piece, Recording, Run, Widths
 from portpart.algorithms.refinement.program import JET, record_refinement
 from portpart.algorithms.refinement.rebalancing import (
     RebalancingRule,

@@ -13,9 +13,8 @@ from portpart.algorithms.objectives import Balance, Objective, Shape, cut
 from portpart.algorithms.refinement.blocks import Blocks
 from portpart.algorithms.refinement.gains import state as active_sets
 from portpart.algorithms.refinement.incumbent import ROOM, WORDS
-from portpart.algorithms.refinement.level import PIECES, SIZE, LevelWords, Run
 from portpart.algorithms.refinement.options import RefinementSizes, max_arcs
-from portpart.algorithms.refinement.piece import Piece, Widths
+from portpart.algorithms.refinement.piece import PIECES, SIZE, LevelWords, Piece, Run, Widths
 from portpart.backends.language import Record, Word
 from portpart.backends.programs import ExecutionSpace, bytes_of
 from portpart.graphs import Csr, Structure, WithMeasures, team_for

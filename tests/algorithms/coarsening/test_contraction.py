@@ -15,8 +15,7 @@ from portpart.algorithms.coarsening.clustering import HEAVY_ARCS
 from portpart.algorithms.coarsening.clusters import Members
 from portpart.algorithms.coarsening.contract_by_hashing import CoarseRows
 from portpart.algorithms.coarsening.contract_by_sorting import way_for
-from portpart.algorithms.coarsening.contraction import contract
-from portpart.algorithms.coarsening.contraction_program import record_contraction
+from portpart.algorithms.coarsening.contraction import contract, record_contraction
 from portpart.algorithms.coarsening.options import ClusteringOptions, FineSizes, sizes_of
 from portpart.api.partition_call import partition
 from portpart.backends.cuda.requirements import check_program, check_width

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 import portpart
-from portpart.algorithms.incremental.critical_leaving import has_changed
-from portpart.algorithms.incremental.critical_pins import CRITICAL_PINS
+from portpart.algorithms.incremental.critical_pins import CRITICAL_PINS, has_changed
 from portpart.algorithms.objectives.pin_state import MAX_SMALL
 from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.hypergraph import Hypergraph

@@ -14,8 +14,8 @@ import portpart
 from portpart.algorithms.recipes.catalogue import differences
 from portpart.algorithms.recipes.jet import PRESETS
 from portpart.algorithms.refinement.evaluation import evaluate
-from portpart.algorithms.refinement.level import LevelWords
 from portpart.algorithms.refinement.options import RefinementOptions
+from portpart.algorithms.refinement.piece import LevelWords
 from portpart.algorithms.refinement.rebalancing.rule import (
     RebalancingRule,
     bucket_by_loss,

@@ -10,7 +10,7 @@ import pytest
 
 from portpart.algorithms.refinement.evaluation import revert_to_best
 from portpart.algorithms.refinement.gains import state as active_sets
-from portpart.algorithms.refinement.level import LevelWords
+from portpart.algorithms.refinement.piece import LevelWords
 from portpart.algorithms.refinement.rebalancing import loss_buckets
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.backends.programs.interface import Array, ExecutionSpace

@@ -10,9 +10,8 @@ from hypothesis import given, settings, strategies as st
 
 from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.objectives.limits import Balance
-from portpart.algorithms.refinement.level import LevelWords, Run
 from portpart.algorithms.refinement.options import RefinementSizes
-from portpart.algorithms.refinement.piece import Recording, Widths
+from portpart.algorithms.refinement.piece import LevelWords, Recording, Run, Widths
 from portpart.algorithms.refinement.prefix.best_prefix import record_prefix
 from portpart.algorithms.refinement.prefix.move_sequence import MoveSequence, sequence_for
 from portpart.algorithms.refinement.work_arrays import run_for

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from portpart.algorithms.refinement.level import LevelWords
 from portpart.algorithms.refinement.moves.state import sum_copies
 from portpart.algorithms.refinement.options import RefinementSizes
+from portpart.algorithms.refinement.piece import LevelWords
 from portpart.backends.language import kernel
 from portpart.backends.programs.interface import ExecutionSpace
 from tests import oracles

@@ -29,8 +29,8 @@ from portpart.algorithms.coarsening.ranks.chains import (
     mark_exit,
     mark_open,
 )
+from portpart.algorithms.coarsening.ranks.contraction import RankClusters, numbered
 from portpart.algorithms.coarsening.ranks.groups import group_leftovers
-from portpart.algorithms.coarsening.ranks.numbers import RankClusters, numbered
 from portpart.algorithms.coarsening.ranks.state import State
 from portpart.backends.programs import Array
 from portpart.errors import InputError

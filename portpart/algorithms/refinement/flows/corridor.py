@@ -8,8 +8,8 @@ large the vertices of small ids join, and no layers follow.
 
 from __future__ import annotations
 
+from portpart.algorithms.refinement.flows.network import FlowRules
 from portpart.algorithms.refinement.flows.pairs import max_size, most_entries
-from portpart.algorithms.refinement.flows.rules import FlowRules
 from portpart.algorithms.refinement.flows.state import (
     FOUND,
     NUM_COUNTS,

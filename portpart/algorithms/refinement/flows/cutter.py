@@ -7,11 +7,10 @@ on.  It ends without a gain where the flow is as large as the cut was.
 
 from __future__ import annotations
 
-from portpart.algorithms.refinement.flows.network import FRESH, SINK, SOURCE
+from portpart.algorithms.refinement.flows.network import FRESH, SINK, SOURCE, FlowRules
 from portpart.algorithms.refinement.flows.pairs import list_vertex, pair_of
 from portpart.algorithms.refinement.flows.piercing import CLASSES, PierceCandidates, pierce
 from portpart.algorithms.refinement.flows.push_relabel import FAR, STUCK, maximise, reach
-from portpart.algorithms.refinement.flows.rules import FlowRules
 from portpart.algorithms.refinement.flows.state import (
     FLOW,
     NUM_COUNTS,

@@ -22,6 +22,7 @@ from portpart.algorithms.refinement.flows.corridor import (
     let_go_neighbours,
 )
 from portpart.algorithms.refinement.flows.cutter import cut_large, cut_small, list_around
+from portpart.algorithms.refinement.flows.network import FlowRules
 from portpart.algorithms.refinement.flows.pairs import (
     add_cuts,
     add_listed,
@@ -34,7 +35,6 @@ from portpart.algorithms.refinement.flows.pairs import (
     list_neighbours,
     match_blocks,
 )
-from portpart.algorithms.refinement.flows.rules import FlowRules
 from portpart.algorithms.refinement.flows.state import (
     Corridors,
     FlowLevel,

@@ -25,10 +25,10 @@ from portpart.algorithms.refinement.flows.network import (
     NEAR_SOURCE,
     SINK,
     SOURCE,
+    ArcRules,
     lay_rows,
 )
 from portpart.algorithms.refinement.flows.push_relabel import is_free
-from portpart.algorithms.refinement.flows.rules import ArcRules
 from portpart.algorithms.refinement.flows.state import FOUND, FlowNets, Flows, Networks, Pair
 from portpart.backends import language as kl
 from portpart.graphs import degree_of

@@ -7,7 +7,7 @@ pairs of large cut.  It is found by blocks that propose to each other.
 
 from __future__ import annotations
 
-from portpart.algorithms.refinement.flows.rules import FlowRules
+from portpart.algorithms.refinement.flows.network import FlowRules
 from portpart.algorithms.refinement.flows.state import (
     MAX_CORRIDOR,
     Corridors,

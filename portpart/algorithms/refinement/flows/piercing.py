@@ -13,9 +13,10 @@ from portpart.algorithms.refinement.flows.network import (
     OTHERS,
     SINK,
     SOURCE,
+    ArcRules,
+    FlowRules,
 )
 from portpart.algorithms.refinement.flows.push_relabel import FAR, is_free
-from portpart.algorithms.refinement.flows.rules import ArcRules, FlowRules
 from portpart.algorithms.refinement.flows.state import (
     FLOW,
     Corridors,

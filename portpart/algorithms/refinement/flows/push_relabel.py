@@ -12,8 +12,7 @@ to which there is one from stuck excess (the largest and the smallest source sid
 
 from __future__ import annotations
 
-from portpart.algorithms.refinement.flows.network import SINK, SOURCE
-from portpart.algorithms.refinement.flows.rules import ArcRules
+from portpart.algorithms.refinement.flows.network import SINK, SOURCE, ArcRules
 from portpart.algorithms.refinement.flows.state import (
     FLOW,
     FOUND,

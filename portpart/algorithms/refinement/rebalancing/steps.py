@@ -11,6 +11,8 @@ from typing import Any
 from portpart.algorithms.refinement import UNRATED, ByDegree, Piece, Recording, RefinementOptions
 from portpart.algorithms.refinement.gains import keep_on_boundary, launch_by_degree
 from portpart.algorithms.refinement.rebalancing.eviction import (
+    Rated,
+    evict_weakly,
     gather_other_leavers,
     list_all_leavers,
     list_movable_candidates,
@@ -18,7 +20,6 @@ from portpart.algorithms.refinement.rebalancing.eviction import (
     rate_gathered,
 )
 from portpart.algorithms.refinement.rebalancing.loss_buckets import set_threshold
-from portpart.algorithms.refinement.rebalancing.rebalance import Rated, evict_weakly
 from portpart.algorithms.refinement.rebalancing.rule import (
     BY_WEIGHT,
     RebalancingRule,
