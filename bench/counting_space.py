@@ -21,11 +21,12 @@ from portpart.graphs.topology import Topology
 from portpart.metrics import block_weight_limit
 
 
-def bytes_of_arrays(host: Graph | Hypergraph, k: int, preset: Any, algorithm: str = "jet") -> int:
+def bytes_of_arrays(host: Graph | Hypergraph, k: int, preset: Any, algorithm: str = "jet",
+                    rounds: int = 0) -> int:
     """Return the most bytes that the graph and all arrays of one partition take at once."""
     space = CountingSpace()
     graph = copied(host, space)
-    run(graph, k, algorithm, preset, 1, Trace(space, graph, None))
+    run(graph, k, algorithm, preset, 1, Trace(space, graph, None), rounds)
     return space.peak
 
 

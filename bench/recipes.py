@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from portpart import metrics
-from portpart.algorithms.multilevel.problem import Problem
+from portpart.algorithms.multilevel.problem import Constraints, Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.objectives.limits import Balance
@@ -25,11 +25,13 @@ def copied(host: AnyGraph, space: ExecutionSpace) -> AnyGraph:
     return type(host)(*arrays, space)
 
 
-def run(graph: EitherGraph, k: int, algorithm: str, preset: Any, seed: int, trace: Trace) -> Array:
+def run(graph: EitherGraph, k: int, algorithm: str, preset: Any, seed: int, trace: Trace,
+        rounds: int = 0) -> Array:
     """Partition as `portpart.partition` does, but for what it does before and afterwards."""
     of_nets = isinstance(graph, Hypergraph)
     total = graph.total_vertex_weight
     limit = min(metrics.block_weight_limit(total, k), total)
     recipe, config = lookup(algorithm, preset, of_nets=of_nets)
     return recipe(Problem(graph, Balance(k, limit, total // k), seed, trace,
-                          objective=net_objective("km1") if of_nets else CUT), config)
+                          Constraints(rounds=rounds),
+                          net_objective("km1") if of_nets else CUT), config)

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 MAX_SEED = 2**62
 
+UNTIL_LIMIT = "until_limit"
+"""As many rounds as there is time for."""
+
 SESSION_MIGRATION = 0.05
 """The default of `migration` in sessions."""
 
@@ -102,6 +105,17 @@ def seconds(name: str, value: Any) -> float:
     if not limit >= 0:
         raise InputError(f"{name} is {shown(value)}; it must be a number of seconds, 0 or more")
     return limit
+
+
+def number_of_rounds(name: str, value: Any) -> int | str:
+    """A number of rounds, or as many as there is time for."""
+    if not isinstance(value, str):
+        return checked_integer(name, value, 1, MAX_BLOCKS)
+    if value == UNTIL_LIMIT:
+        return value
+    if value.isdecimal() and len(value) < 20:
+        return checked_integer(name, int(value), 1, MAX_BLOCKS)
+    raise InputError(f"{name} is {shown(value)}; it must be a number of rounds or {UNTIL_LIMIT!r}")
 
 
 def device_name(name: str, value: Any) -> str:
@@ -183,6 +197,10 @@ class CallOptions:
         shell="Default: that of the preset.", others=("ncuts", "n_starts", "num_starts"))
     time_limit: float | None = declared(None, "Seconds after which no new step begins.", seconds,
                                         metavar="SECONDS", others=("timeout", "max_time"))
+    rounds: int | str | None = declared(
+        None, "Number of rounds of a population after the search of the preset.", number_of_rounds,
+        shell="Or until_limit, with --time-limit; Ctrl-C ends them. For --preset best.",
+        metavar="ROUNDS", others=("generations", "num_rounds"))
     symmetrize: bool | str = declared(False, "Accept a directed graph.")
     weights: bool | str | None = declared(
         None, "Treatment of edge weights that are negative or not integers.")
@@ -202,6 +220,11 @@ class CallOptions:
         return math.inf if self.time_limit is None else self.begin + self.time_limit
 
     @property
+    def most_rounds(self) -> float:
+        """The number of rounds, infinite until the limit of time."""
+        return math.inf if isinstance(self.rounds, str) else self.rounds or 0
+
+    @property
     def report(self) -> Progress | None:
         """The callable that gets reports, or None."""
         return self.progress if callable(self.progress) else None
@@ -217,6 +240,9 @@ class CallOptions:
         from portpart.metrics import block_weight_limits
 
         found = replace(self, **{name: checked(name, getattr(self, name)) for name in TABLE})
+        if found.rounds == UNTIL_LIMIT and found.time_limit is None:
+            raise InputError(f"rounds is {UNTIL_LIMIT!r} and time_limit is missing; pass "
+                             "time_limit=60, for example")
         # refuses a bad imbalance or target before any work
         block_weight_limits(0, 1 if self.target is None else found.k, self.imbalance, self.target)
         return found

@@ -30,7 +30,9 @@ from portpart.algorithms.refinement.flows import (
     flow_bytes,
 )
 from portpart.algorithms.refinement.ranks import RankTotals
+from portpart.api.call_options import checked
 from portpart.api.device import NOT_OF_GRAPHS, NOT_OF_NETS
+from portpart.api.request import require_population
 from portpart.errors import InputError, shown
 from portpart.estimate import (
     GivenSizes,
@@ -191,6 +193,7 @@ def memory_estimate(
     device: str = "cpu",
     moves: bool = False,
     edges: bool = False,
+    rounds: int | str | None = None,
 ) -> MemoryEstimate:
     """Estimate the memory that a partition or a mapping needs on its device, including the graph.
 
@@ -236,6 +239,8 @@ def memory_estimate(
         rank then has two copies of its rows, and few ghosts.
     edges : bool, default False
         Whether the edges are partitioned, as by :func:`portpart.partition_edges`.
+    rounds : int or "until_limit", optional
+        As in :func:`portpart.partition`.  The memory does not depend on the number.
 
     Returns
     -------
@@ -247,7 +252,8 @@ def memory_estimate(
     InputError
         If a size is missing or negative, k below 1, a share not between 0 and 1, a name unknown, a
         graph is said to have weights of nets or a hypergraph those of edges, or a session is to map
-        or to minimise the volume; or if ranks are to do what they cannot.
+        or to minimise the volume; or if ranks are to do what they cannot, or `rounds`
+        are given for what has none.
 
     Examples
     --------
@@ -280,6 +286,10 @@ def memory_estimate(
         raise InputError("edges are those of a graph, without session, ranks, machine, objective")
     ranks, ghosts = (checked_integer("ranks", ranks, 1, MAX_BLOCKS),
                      checked_integer("ghosts", ghosts, 0, MAX_BLOCKS))
+    checked("rounds", rounds)
+    if rounds is not None and (ranks > 1 or session or isinstance(k, Topology)):
+        raise InputError("rounds are for partitions of one device, not for ranks, sessions or "
+                         "mappings")
     if ranks > 1 and (session or of_nets or isinstance(k, Topology) or objective == "volume"):
         raise InputError("several ranks partition graphs, and minimise the cut")
     if (edge_weights and of_nets) or (net_weights and not of_nets):
@@ -303,8 +313,10 @@ def memory_estimate(
     if ranks > 1:
         return _of_ranks(sizes, k, algorithm, preset, arc_shrink, like, ranks, ghosts, device,
                          moves)
-    return _of_partition(sizes, k, *find(algorithm, preset, OF_NETS if of_nets else ALGORITHMS),
-                         arc_shrink, like, session)
+    found, config = find(algorithm, preset, OF_NETS if of_nets else ALGORITHMS)
+    if rounds is not None:
+        require_population(algorithm, preset, config)
+    return _of_partition(sizes, k, found, config, arc_shrink, like, session, rounds is not None)
 
 
 def session_bytes(sizes: GivenSizes, shrinking: Shrinking, config: Configuration, k: int) -> int:
@@ -327,7 +339,7 @@ def session_bytes(sizes: GivenSizes, shrinking: Shrinking, config: Configuration
 
 def _of_partition(sizes: GivenSizes, k: int, algorithm: Algorithm, config: Configuration,
                   arc_shrink: float | None, like: EitherGraph | None,
-                  session: bool) -> MemoryEstimate:
+                  session: bool, has_rounds: bool) -> MemoryEstimate:
     """The estimate for a partition, or for a session."""
     given, dropped = sizes, 0
     if session and hasattr(config, "search"):  # walks improve what there is
@@ -341,7 +353,8 @@ def _of_partition(sizes: GivenSizes, k: int, algorithm: Algorithm, config: Confi
                 sizes, dropped, like = sizes_of(fewer), given.own_bytes, fewer
     search = Search(algorithm, config, k, combines=session)
     ways = ways_to_shrink(search, sizes.counts, arc_shrink, like)
-    estimate = counted(sizes, ways, partition_call(algorithm, config, k)).plus(dropped)
+    estimate = counted(sizes, ways, partition_call(algorithm, config, k,
+                                                   has_rounds=has_rounds)).plus(dropped)
     if not session:
         return estimate
     kept = session_bytes(given, ways[0], config, k)

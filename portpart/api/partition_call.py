@@ -40,6 +40,7 @@ def partition(
     threads: int | None = None,
     starts: int | None = None,
     time_limit: float | None = None,
+    rounds: int | str | None = None,
     symmetrize: bool | str = False,
     weights: bool | str | None = None,
     weight_scale: float | None = None,
@@ -116,6 +117,14 @@ def partition(
     time_limit : float, optional
         Seconds after which no new step begins.  Steps are starts and passes.  Steps that have begun
         are finished, so the call may take longer.  The result depends on the speed of the machine.
+    rounds : int or "until_limit", optional
+        Number of rounds of a population after the search of the preset.  The population holds up to
+        24 partitions.  A round combines two of them, coarsens inside the blocks of one and refines
+        again, or makes one from scratch.  The result is no worse than without rounds.
+        ``"until_limit"`` requires `time_limit`.  Only the preset ``"best"`` of ``"portpart"`` and
+        configurations with `search.population` have rounds.  Ctrl-C ends them: the call returns the
+        best partition so far, once there is one.  At the time limit too, the round that has begun
+        is left.
     symmetrize : bool, "sum" or "max", default False
         Accept a directed graph.  The value selects how the weights of both directions are
         combined, as in :func:`portpart.as_graph`.
@@ -129,7 +138,8 @@ def partition(
         Progress reports.  True draws a progress line in a terminal (on stderr) or a notebook, and
         removes it at the end.  A callable is called as ``progress(phase, level,
         number_of_levels)``: when coarsening, the initial partition and the finish begin, after each
-        level, and with ``"done"`` at the end.
+        level, and with ``"done"`` at the end.  After each of the `rounds` the phase is
+        ``"round 7, best 596"``.
 
     Returns
     -------
@@ -157,8 +167,10 @@ def partition(
     Notes
     -----
     The same graph, options and seed give the same partition on every device and any number of
-    threads, bit for bit, unless a `time_limit` is given.  Time is O(n + m) for each of O(log n)
-    levels.  :func:`portpart.memory_estimate` returns the memory that is needed.
+    threads, bit for bit, unless a `time_limit` is given.  With `rounds`, a `time_limit` changes
+    only the number of completed rounds: the same number as `rounds` gives the same partition.  Time
+    is O(n + m) for each of O(log n) levels.  :func:`portpart.memory_estimate` returns the memory
+    that is needed.
 
     Examples
     --------
@@ -175,7 +187,7 @@ def partition(
         net_weights=net_weights, target=target, fixed=fixed, initial=initial,
         min_block_weight=min_block_weight, objective=objective, vertex_sizes=vertex_sizes,
         algorithm=algorithm, preset=preset, device=device, devices=devices, seed=seed,
-        threads=threads, starts=starts, time_limit=time_limit, symmetrize=symmetrize,
+        threads=threads, starts=starts, time_limit=time_limit, rounds=rounds, symmetrize=symmetrize,
         weights=weights, weight_scale=weight_scale, progress=progress)
     if isinstance(graph, RankGraph):
         from portpart.api.rank_call import partition_of_ranks  # kernels that others do without

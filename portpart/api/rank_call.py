@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 INSTEAD = "gather() makes a graph that one device partitions so"
 
-NOT_YET = ("devices", "min_block_weight", "vertex_sizes", "time_limit")
+NOT_YET = ("devices", "min_block_weight", "vertex_sizes", "time_limit", "rounds")
 
 LONGEST = 200
 """Characters of a value that ranks compare as it is; of others they compare a digest."""

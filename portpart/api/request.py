@@ -32,7 +32,7 @@ from portpart.api.device import (
 from portpart.api.objective_specs import ObjectiveSpec, edge_spec, objective_spec
 from portpart.api.vertex_names import blocks_by_edge, blocks_by_vertex, refuse_partial
 from portpart.backends.programs import Array
-from portpart.errors import InputError
+from portpart.errors import InputError, shown
 from portpart.estimate import check_memory_limit, dry_run
 from portpart.graphs import PLURALS, EitherGraph, Graph
 from portpart.inputs import is_hypergraph
@@ -68,7 +68,7 @@ def constraints_of(graph: EitherGraph, options: CallOptions,
     initial = block_array(space, blocks_by_vertex(options.initial, "initial", graph), n, k,
                           "initial", 0, item=item)
     return Constraints(fixed, start_with_fixed(space, initial, fixed),
-                       deadline_check(space, options.deadline))
+                       deadline_check(space, options.deadline), rounds=options.most_rounds)
 
 
 # A call of the functions that partition: checks, the problem, and what a result is made of -----
@@ -156,6 +156,8 @@ def checked_request(graph: GraphLike, options: CallOptions, as_edges: bool = Tru
         raise InputError("a hypergraph has no edges to divide: partition_edges takes graphs")
     run, config = lookup(algorithm, preset, options.starts, k, of_nets, of_edges)
     bring = hypergraph_on_device if given_nets else graph_on_device
+    if options.rounds is not None:
+        require_population(algorithm, preset, config)
     given: EitherGraph = bring(graph, options)
     as_edges = as_edges and algorithm in (None, DEFAULT) and isinstance(preset, str)
     spec = (edge_spec(given, k, as_edges) if of_edges else
@@ -170,9 +172,22 @@ def checked_request(graph: GraphLike, options: CallOptions, as_edges: bool = Tru
     bounds = bounds_for(working, k, options.imbalance, options.target, constraints.fixed,
                         options.min_block_weight or 0)
     problem: Problem[Any] = Problem(
-        working, bounds.balance, options.seed or 0, Trace(space, working, options.report),
+        working, bounds.balance, options.seed or 0,
+        Trace(space, working, options.report, options.rounds is not None),
         constraints, spec.objective)
     return Request(graph, options, problem, spec, bounds, run, config)
+
+
+def require_population(algorithm: str | None, preset: str | Configuration,
+                       config: Configuration) -> None:
+    """Refuse rounds of what has no population."""
+    search = getattr(config, "search", None)
+    if getattr(search, "population", 0) == 0:
+        named = preset if isinstance(preset, str) else type(config).__name__
+        of = f" of {shown(algorithm)}" if algorithm else ""
+        raise InputError(f"rounds is given, and preset {shown(named)}{of} has no population; pass "
+                         f"algorithm={DEFAULT!r}, preset='best'"
+                         + (", or a configuration with search.population" if search else ""))
 
 
 def _finished(problem: Problem, part: Array, bounds: Bounds) -> tuple[Array, np.ndarray]:

@@ -78,6 +78,11 @@ class PartitionResult:
           ``seconds``;
         - ``cuts``: cut of the best partition after each cycle through the levels (the phase
           ``search`` contains all cycles but the first);
+        - ``rounds``: with `rounds`, a dict for each completed round with its ``kind``
+          (``combination``, ``cycle`` or ``start``), the ``cut`` of its partition, the ``best`` so
+          far (both in terms of the objective), and ``seconds`` since the search began;
+        - ``ended``: what ended the rounds: ``rounds``, ``time``, ``interrupt`` (Ctrl-C) or
+          ``optimum`` (nothing is cut, or there is one partition only);
         - ``repaired``: number of vertices that the host moved after refinement to meet the limits;
         - ``moved_vertices``: number of vertices that moved to other ranks for the call, in the
           phase ``moving`` (docs/howto/distributed.md);

@@ -21,7 +21,7 @@ from portpart.cli.results import print_result, shown
               help="Layers of elements of other blocks in the files of a .pvtu. Default: 1.")
 @click.option("--common-nodes", **options.COMMON_NODES)
 @options.of_call("imbalance", "target", "algorithm", "preset", "device", "seed", "threads",
-                 "time_limit")
+                 "time_limit", "rounds")
 @options.json_option
 @options.quiet_option
 def command(

@@ -280,5 +280,15 @@ def fraction(text: str) -> float:
     return value
 
 
-CONVERTED: dict[str, Callable[[Any], Any]] = {"imbalance": fraction, "target": checked_shares}
+def rounds_of(text: str) -> int | str:
+    """Return a number of rounds, or the word for as many as there is time for."""
+    try:
+        found: int | str = checked("rounds", text)
+    except InputError as problem:
+        raise click.BadParameter(str(problem)) from None
+    return found
+
+
+CONVERTED: dict[str, Callable[[Any], Any]] = {
+    "imbalance": fraction, "target": checked_shares, "rounds": rounds_of}
 """Options that are written in more ways on the command line."""

@@ -17,7 +17,7 @@ from portpart.cli.results import print_result, shown
 @click.option("-o", "--output", metavar="FILE", help="Write one block per line.")
 @options.of_call("imbalance", "target", "fixed", "initial", "min_block_weight", "objective",
                  "algorithm", "preset", "device", "devices", "seed", "threads", "starts",
-                 "time_limit")
+                 "time_limit", "rounds")
 @options.names_option
 @options.reading_options
 @options.json_option

@@ -27,6 +27,11 @@ if TYPE_CHECKING:
     from portpart.options import Json
 
 
+ENDS = {"rounds": "their number", "time": "the time limit", "interrupt": "Ctrl-C",
+        "optimum": "a partition that cannot be better"}
+"""What ends the rounds of a population."""
+
+
 @dataclass
 class Shown:
     """Progress of a command, which begins with reading.
@@ -102,6 +107,7 @@ def as_object(result: PartitionResult, report: Mapping[str, Any], **own: Any) ->
         "phases": result.stats.get("phases", {}),
         "block_weights": result.block_weights,
         "weight_scale": result.stats.get("weight_scale", 1),
+        **_rounds_of(result),
         **requested,
     }
 
@@ -110,6 +116,12 @@ def _objectives(result: PartitionResult) -> dict[str, int]:
     """Return the objectives of a result besides the cut."""
     found = {"km1": result.km1, "soed": result.soed, "volume": result.volume}
     return {name: value for name, value in found.items() if value is not None}
+
+
+def _rounds_of(result: PartitionResult) -> dict[str, Any]:
+    """The number of completed rounds and what ended them, if there were to be any."""
+    rounds = result.stats.get("rounds")
+    return {} if rounds is None else {"rounds_done": len(rounds), "ended": result.stats["ended"]}
 
 
 def as_facts(result: PartitionResult, report: Mapping[str, Any], blocks: str,
@@ -129,6 +141,8 @@ def as_facts(result: PartitionResult, report: Mapping[str, Any], blocks: str,
     }  # fmt: skip
     if result.stats.get("weight_scale", 1) != 1:
         facts["weights"] = f"times {result.stats['weight_scale']:g}, rounded"
+    if done := _rounds_of(result):
+        facts["rounds"] = f"{grouped(done['rounds_done'])}, ended by {ENDS[done['ended']]}"
     if not result.feasible:
         facts["balance"] = "NOT KEPT: see the warning"
     written = [report[name] for name in ("output", "rankfile", "slurm_hostfile", "rank_order")

@@ -233,7 +233,8 @@ def counted(sizes: GivenSizes, shrinkings: Iterable[Shrinking],
 
 
 def partition_call(algorithm: Algorithm, config: Configuration, k: int,
-                   previous: bool = False) -> Callable[[EitherGraph, SizingSpace], None]:
+                   previous: bool = False,
+                   has_rounds: bool = False) -> Callable[[EitherGraph, SizingSpace], None]:
     """A call of partition; with `previous`, one that starts from the previous blocks."""
     def call(graph: EitherGraph, space: SizingSpace) -> None:
         n = graph.num_vertices
@@ -241,7 +242,7 @@ def partition_call(algorithm: Algorithm, config: Configuration, k: int,
             space.empty(n, np.int32)
             return
         limit = -(-n // k) * 103 // 100 + 1
-        constraints = Constraints()
+        constraints = Constraints(rounds=int(has_rounds))
         if previous:
             start = space.zeros(n, np.int32)
             constraints = Constraints(

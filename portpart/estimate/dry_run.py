@@ -71,6 +71,7 @@ def kind_of(problem: Problem[Any], config: Configuration) -> str:
     lengths = [number.bit_length() for number in numbers]
     return (f"{__version__} {config} {graph.type_key} {graph.weight_sum_dtype} "
             f"{problem.objective.rules.name} {wanted.fixed is None} {wanted.initial is None} "
+            f"{wanted.rounds > 0} "
             f"{lengths}")
 
 
@@ -81,7 +82,7 @@ def placeholder_problem(problem: AnyProblem, stage: ExecutionSpace,
     fixed, initial = (None if array is None else stage.zeros(graph.num_vertices, array.dtype)
                       for array in (wanted.fixed, wanted.initial))
     like = replace(problem, graph=graph, trace=Trace(stage, graph, None),
-                   constraints=Constraints(fixed, initial))
+                   constraints=Constraints(fixed, initial, rounds=min(1, wanted.rounds)))
     if isinstance(problem, MappingProblem):
         distances = distances_on(stage, problem.topology)
         return cast(AnyProblem, replace(cast(MappingProblem, like), distances=distances))

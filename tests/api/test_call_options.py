@@ -73,8 +73,8 @@ def test_the_first_docstring_begins_with_the_sentence_of_the_table(option: str) 
 def test_commands_have_options_of_the_table_with_its_words() -> None:
     """Those whose help depends on the command are listed."""
     special = {("portpart evaluate", "k"), ("portpart partition-edges", "fixed"),
-               ("portpart report", "k"),
-               ("portpart replay", "objective"), ("portpart repartition", "preset")}
+               ("portpart report", "k"), ("portpart replay", "objective"),
+               ("portpart repartition", "preset"), ("portpart replay", "rounds")}
     own = {"algorithm", "preset", "weights", "weight_scale", "symmetrize"}
     found = set()
     for name, command in commands("portpart", command_line):
@@ -95,6 +95,9 @@ def test_commands_have_options_of_the_table_with_its_words() -> None:
     ("threads", 0, "threads is 0; it must be between 1"),
     ("starts", 0.5, "starts is 0.5; it must be an integer"),
     ("min_block_weight", -1, "min_block_weight is -1"),
+    ("rounds", 0, "rounds is 0; it must be between 1"),
+    ("rounds", "many", "rounds is 'many'; it must be a number of rounds or 'until_limit'"),
+    ("rounds", "until_limit", "time_limit is missing; pass time_limit=60, for example"),
     ("time_limit", "soon", "time_limit is 'soon'; it must be a number of seconds"),
     ("migration", "-1", "migration is '-1'; it must be at least 0"),
     ("swaps", "yes", "swaps is 'yes'; it must be True or False"),

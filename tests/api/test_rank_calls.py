@@ -105,6 +105,7 @@ REFUSED = [
     ({"objective": "volume"}, "objective is 'volume'"),
     ({"min_block_weight": 1}, "min_block_weight is not for"),
     ({"time_limit": 3}, "time_limit is not for"),
+    ({"rounds": 3, "preset": "best"}, "rounds is not for graphs of several ranks; gather()"),
     ({"vertex_sizes": [1]}, "vertex_sizes is not for"),
     ({"device": "cuda"}, "the rows of this rank are on cpu"),
     ({"vertex_weights": [1]}, "what portpart.distributed_graph was given"),

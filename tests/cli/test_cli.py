@@ -79,7 +79,7 @@ def test_options_carry_the_names_of_the_api(cycle: str, calls: list) -> None:
         {"k": 3, "imbalance": 0.05, "preset": "strong", "device": "cpu", "seed": 7, "threads": 2,
          "algorithm": "jet", "objective": "cut", "progress": None, "target": None, "fixed": None,
          "initial": None, "min_block_weight": None, "starts": None, "time_limit": None,
-         "devices": None}
+         "rounds": None, "devices": None}
     ]  # fmt: skip
 
 
@@ -115,6 +115,10 @@ def test_wishes_come_from_options_and_files(
         (["--initial", "part"], "part:1: -1 is not a block number"),
         (["--min-block-weight", "3"], "min_block_weight is 3"),
         (["--time-limit", "-1"], "time_limit is -1"),
+        (["--rounds", "0"], "rounds is 0"),
+        (["--rounds", "some"], "rounds is 'some'; it must be a number of rounds or 'until_limit'"),
+        (["--rounds", "until_limit", "--preset", "best"], "time_limit is missing"),
+        (["--rounds", "3"], "preset 'default' has no population; pass"),
     ],
 )
 def test_wishes_that_cannot_be_are_refused(

@@ -227,3 +227,25 @@ def test_estimate_of_nothing_is_small() -> None:
 def test_bad_sizes_are_refused(arguments: tuple, options: dict, text: str) -> None:
     with pytest.raises(InputError, match=text):
         portpart.memory_estimate(*arguments, **options)
+
+
+@pytest.mark.parametrize("k", [2, 16])
+def test_a_population_is_in_the_estimate(k: int) -> None:
+    """Also where it takes much in comparison to all else."""
+    graph = GRAPHS["mesh"]()
+    preset = changed(portpart.PortpartConfig(), {"search.population": 100})
+    used = bytes_of_arrays(graph, k, preset, "portpart", rounds=4)
+    estimated = peak_of(graph, "portpart", preset, k, like=graph, rounds=4)
+    assert used <= estimated <= CLOSE * used
+    assert estimated > 100 * 4 * graph.num_vertices
+    assert estimated > peak_of(graph, "portpart", preset, k, like=graph)
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    ({"preset": "fast"}, "preset 'fast' has no population"), ({"algorithm": "jet"}, "'jet'"),
+    ({"preset": "best", "ranks": 2}, "not for ranks"),
+    ({"preset": "best", "session": True}, "not for ranks, sessions"),
+    ({"preset": "best", "rounds": 0}, "rounds is 0")])
+def test_rounds_of_what_has_none_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        portpart.memory_estimate(1000, 4000, 4, **{"rounds": 3, **options})

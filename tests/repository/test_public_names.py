@@ -82,7 +82,7 @@ PARTITION_PARAMETERS = {
     "seed": 0,
     "threads": None,
     "starts": None,
-    "time_limit": None,
+    "time_limit": None, "rounds": None,
     "symmetrize": False,
     "weights": None,
     "weight_scale": None,
@@ -108,7 +108,8 @@ def test_partition_has_the_promised_parameters_and_defaults() -> None:
 
 def test_mappings_are_asked_for_as_partitions_are() -> None:
     parameters = inspect.signature(portpart.map_processes).parameters
-    own = {"k", "devices", "min_block_weight", "net_weights", "objective", "vertex_sizes"}
+    own = {"k", "devices", "min_block_weight", "net_weights", "objective", "vertex_sizes",
+           "rounds"}
     assert {name: parameters[name].default for name in PARTITION_PARAMETERS if name not in own} == {
         name: default for name, default in PARTITION_PARAMETERS.items() if name not in own}
 

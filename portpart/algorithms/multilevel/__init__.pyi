@@ -7,6 +7,7 @@ from .greedy_start import (
 from .inherited import inherited as inherited, renumbered as renumbered
 from .options import ScheduleOptions as ScheduleOptions, SearchOptions as SearchOptions
 from .over_ranks import OverRanks as OverRanks, own_values as own_values
+from .population import Partition as Partition
 from .problem import (
     FREE as FREE,
     UNCONSTRAINED as UNCONSTRAINED,
@@ -17,7 +18,7 @@ from .problem import (
     with_own_blocks as with_own_blocks,
 )
 from .refiners import LevelRefiner as LevelRefiner, jet_refiner as jet_refiner
-from .search import Partition as Partition, overlay as overlay, search as search
+from .search import overlay as overlay, search as search
 from .starting import (
     metis_parts as metis_parts,
     start_from_best as start_from_best,

@@ -21,6 +21,9 @@ class SearchOptions:
     cycles: int = option(
         0, "Number of times that the result is coarsened inside its blocks and refined "
         "again.", min=0)
+    population: int = option(
+        0, "Number of partitions that the rounds of `rounds=` keep and combine; 0: no rounds.",
+        min=0)
 
     def __post_init__(self) -> None:
         check_options(self)

@@ -69,6 +69,8 @@ class Constraints:
         Whether partitions are also grown where there are previous blocks.
     is_brief : bool
         Whether coarsening ends where levels are barely smaller, and each is refined once.
+    rounds : float
+        Rounds of a population after the search; infinite until there is no time.
     """
 
     fixed: Array | None = None
@@ -77,6 +79,7 @@ class Constraints:
     previous_blocks: PreviousBlocks | None = None
     grows: bool = True
     is_brief: bool = False
+    rounds: float = 0
 
     def label(self, space: ExecutionSpace, part: Array | None) -> Array | None:
         """int32, one per vertex: vertices of different labels must not be merged.

@@ -4,18 +4,28 @@ A walk goes from the finest graph to the coarsest and back.  If it coarsens insi
 partition, that is a partition of the coarsest graph too, from which refinement starts: a cycle
 (Walshaw 2004).  If it coarsens where two partitions agree, refinement can take over whole regions
 of the worse one wherever those are better: a combination (Sanders, Schulz 2012).  The better of
-what there was and what a walk has found is kept.
+what there was and what a walk has found is kept.  Rounds of a population may follow.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import count
 from typing import Protocol
 
 import numpy as np
 
 from portpart.algorithms.multilevel.options import SearchOptions
+from portpart.algorithms.multilevel.population import (
+    CYCLES,
+    FRESH,
+    Clock,
+    Draws,
+    Partition,
+    Population,
+    TimeIsUp,
+)
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace
@@ -26,28 +36,8 @@ MAX_COMBINED_BLOCKS = 46340
 RUN_SEEDS, COMBINATION_SEEDS, CYCLE_SEEDS = 10**9, 10**6, 10**3
 """Distances between the seeds of walks of a kind; levels of a walk take the next seeds."""
 
-
-@dataclass(frozen=True, eq=False)
-class Partition:
-    """A partition that a walk has ended with.
-
-    Attributes
-    ----------
-    part : array of int32, shape (n,)
-    balanced : int
-        1 if it keeps the limits, else 0.
-    value : int
-        What was to become small: the cut, or the communication cost.
-    """
-
-    part: Array
-    balanced: int
-    value: int
-
-    @property
-    def rank(self) -> tuple[int, int]:
-        """Smaller is better."""
-        return -self.balanced, self.value
+ROUND_SEEDS = 2**62
+"""Seeds of walks in rounds are below it, as those of callers are."""
 
 
 class Walk(Protocol):
@@ -60,11 +50,14 @@ class Walk(Protocol):
 
 def search(problem: Problem, walks: Sequence[Walk], options: SearchOptions,
            found_one: Callable[[Partition], None] = lambda found: None) -> Array:
-    """The best partition of some walks from scratch, their combinations, and cycles after those.
+    """The best partition of some walks from scratch, their combinations, cycles, and rounds.
 
     From an initial partition there is one walk, and cycles after it.  Before each further walk it
     is asked whether there is time.  In a dry run the second of walks that are alike is the last
     one, and there is a partition for each of the others.
+
+    With rounds, a walk that is under way when time is up, or at Ctrl-C, is left, and the best
+    partition before it is returned.
 
     Parameters
     ----------
@@ -73,9 +66,26 @@ def search(problem: Problem, walks: Sequence[Walk], options: SearchOptions,
     found_one : callable
         Called with the best partition after each walk.
     """
+    best, clock = None, problem.constraints.out_of_time
+    try:
+        for best in _best_so_far(problem, walks, options):
+            found_one(best)
+            if isinstance(clock, Clock):
+                clock.leaves = True
+    except (TimeIsUp, KeyboardInterrupt) as end:
+        if best is None or problem.constraints.rounds == 0:
+            raise
+        problem.trace.ended = "time" if isinstance(end, TimeIsUp) else "interrupt"
+    assert best is not None
+    return best.part
+
+
+def _best_so_far(problem: Problem, walks: Sequence[Walk],
+                 options: SearchOptions) -> Iterator[Partition]:
+    """The best partition after each walk."""
     seed, wanted, walk = problem.seed, problem.constraints, walks[0]
     found = [walk(seed, wanted.initial, wanted.initial)]
-    found_one(found[0])
+    yield found[0]
     for run in range(1, options.runs if wanted.initial is None else 1):
         if wanted.out_of_time():
             break
@@ -83,20 +93,66 @@ def search(problem: Problem, walks: Sequence[Walk], options: SearchOptions,
             found.append(replace(found[1], part=problem.space.copy(found[1].part)))
             continue
         found.append(walks[run % len(walks)](seed + RUN_SEEDS * run))
-        found_one(min(found, key=_rank))
+        yield min(found, key=_rank)
     best, *others = sorted(found, key=_rank)
     for index, other in enumerate(others, 1):
         if wanted.out_of_time() or (index > 2 and problem.space.is_dry_run):
             break
         label = overlay(problem.space, best.part, other.part, problem.num_blocks)
         best = min(best, walk(seed + COMBINATION_SEEDS * index, best.part, label), key=_rank)
-        found_one(best)
+        yield best
     for cycle in range(1, options.cycles + 1):
         if wanted.out_of_time() or (cycle > 2 and problem.space.is_dry_run):
             break
         best = min(best, walk(seed + CYCLE_SEEDS * cycle, best.part, best.part), key=_rank)
-        found_one(best)
-    return best.part
+        yield best
+    if wanted.rounds > 0:
+        yield from _rounds(problem, walks, [best, *found], options)
+
+
+def _rounds(problem: Problem, walks: Sequence[Walk], found: list[Partition],
+            options: SearchOptions) -> Iterator[Partition]:
+    """The best partition after each round of a population that begins with what was found."""
+    population, trace = Population(problem, options.population), problem.trace
+    for each in found:
+        population.add(each)
+    if problem.space.is_dry_run:
+        best = population.members[0]
+        label = overlay(problem.space, best.part, best.part, problem.num_blocks)
+        population.differing(walks[0](0, best.part, label).part)
+        return
+    for number in count(1):
+        members = population.members
+        if number > problem.constraints.rounds:
+            return
+        if members[0].rank == (-1, 0):
+            trace.ended = "optimum"
+            return
+        problem.constraints.out_of_time()
+        kind, child = _child(problem, walks, members, options.population,
+                             Draws(problem.seed, number))
+        population.add(child)
+        trace.ended_round(kind, child.value, population.members[0].value)
+        yield population.members[0]
+
+
+def _child(problem: Problem, walks: Sequence[Walk], members: list[Partition], size: int,
+           draws: Draws) -> tuple[str, Partition]:
+    """One more partition: a start, or no worse than the one that it begins with; and its kind."""
+    drawn, seed = draws.below(FRESH * CYCLES), draws.below(ROUND_SEEDS)
+    walk = walks[draws.below(len(walks))]
+    starts = 2 if len(members) < size else FRESH
+    if len(members) == 1 or drawn % starts == 0:
+        return "start", walk(seed)
+    first = draws.winner(len(members))
+    if drawn // FRESH == 0:
+        kind, parent, label = "cycle", members[first], members[first].part
+    else:
+        pair = sorted((first, draws.winner(len(members), without=first)))
+        parent, other = (members[each] for each in pair)
+        kind = "combination"
+        label = overlay(problem.space, parent.part, other.part, problem.num_blocks)
+    return kind, min(parent, walk(seed, parent.part, label), key=_rank)
 
 
 def _rank(found: Partition) -> tuple[int, int]:

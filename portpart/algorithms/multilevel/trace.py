@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -54,7 +55,7 @@ class Trace:
     """
 
     def __init__(self, space: ExecutionSpace, graph: EitherGraph,
-                 progress: Progress | None) -> None:
+                 progress: Progress | None, has_rounds: bool = False) -> None:
         self.space = space
         self.progress = progress
         self.seconds: dict[str, float] = {}
@@ -65,6 +66,9 @@ class Trace:
         self.sections: list[dict[str, Any]] = []
         self.spared: dict[str, int] = {}
         self.starts: dict[str, int] = {}
+        self.rounds: list[dict[str, Any]] | None = [] if has_rounds else None
+        self.ended = "rounds"
+        self._search, self._begin = "search", time.perf_counter()
         self._launches = space.counters.launches
         self._synchronizations = space.counters.synchronizations
         self._phase = ""
@@ -88,6 +92,7 @@ class Trace:
             **({"sections": self.sections} if self.sections else {}),
             **({"left_out": self.spared} if self.spared else {}),
             **({"starts": self.starts} if self.starts else {}),
+            **({} if self.rounds is None else {"rounds": self.rounds, "ended": self.ended}),
             "launches": counters.launches - self._launches,
             "synchronizations": counters.synchronizations - self._synchronizations,
         }
@@ -133,7 +138,7 @@ class Trace:
     def refined_level(self, depth: int, graph: EitherGraph, outcome: Outcome) -> None:
         """A level has been refined once, or will be when the device gets there."""
         if self.cuts:
-            self._send_error("search", min(depth, len(self.levels) - 1))
+            self._send_error(self._search, min(depth, len(self.levels) - 1))
             return
         self._depth = depth
         self._charge()
@@ -143,7 +148,7 @@ class Trace:
     def refined_by_flows(self, depth: int, gain: int) -> None:
         """A level has been refined by flows, which have reduced the objective by `gain`."""
         if self.cuts:
-            self._send_error("search", min(depth, len(self.levels) - 1))
+            self._send_error(self._search, min(depth, len(self.levels) - 1))
             return
         self._depth = depth
         self._charge()
@@ -157,6 +162,15 @@ class Trace:
         self.cuts.append(cut)
         self.levels[0]["cut"] = cut
         self._depth = 0
+
+    def ended_round(self, kind: str, child: int, best: int) -> None:
+        """A round of a population has ended with a child; the best cut so far is known."""
+        if self.rounds is None:
+            return
+        self.rounds.append({"kind": kind, "cut": child, "best": best,
+                            "seconds": time.perf_counter() - self._begin})
+        self._search = f"round {len(self.rounds)}, best {best}"
+        self._send_error(self._search, 0)
 
     def repaired(self, before: Array, after: Array) -> None:
         """Vertices may have been moved for the bounds alone: count them."""

@@ -22,9 +22,10 @@ from portpart.algorithms.coarsening import (
 )
 from portpart.algorithms.initial import trivial_partition
 from portpart.algorithms.multilevel.options import ONE_WALK, SearchOptions
+from portpart.algorithms.multilevel.population import Clock, Partition
 from portpart.algorithms.multilevel.problem import Constraints, Problem
 from portpart.algorithms.multilevel.refiners import LevelFlows, LevelRefiner, level_flows
-from portpart.algorithms.multilevel.search import Partition, Walk, search
+from portpart.algorithms.multilevel.search import Walk, search
 from portpart.algorithms.objectives import total_cost
 from portpart.algorithms.placement import well_placed
 from portpart.algorithms.refinement import FlowOptions
@@ -186,12 +187,17 @@ def partition_multilevel(problem: Problem, recipe: Recipe) -> Array:
     """
     trivial = trivial_partition(problem.graph, problem.num_blocks)
     if trivial is not None and (problem.num_blocks == 1 or _is_plain(problem)):
+        problem.trace.ended = "optimum"
         return trivial
     return search_multilevel(problem, replace(recipe, swaps=not problem.objective.rules.is_cut))
 
 
 def search_multilevel(problem: Problem, recipe: Recipe) -> Array:
     """The best partition that walks and their combinations find."""
+    wanted = problem.constraints
+    if wanted.rounds > 0:
+        problem = replace(problem, constraints=replace(wanted,
+                                                       out_of_time=Clock(wanted.out_of_time)))
     walks = [walk_of(problem, each) for each in (recipe, *recipe.others)]
     return search(problem, walks, recipe.search,
                   lambda found: problem.trace.walked(found.value))

@@ -102,6 +102,7 @@ PRESETS = {
             hierarchies_for_many=1, max_blocks=128),
         "search.runs": 4,
         "search.cycles": 2,
+        "search.population": 24,
     }),
 }
 

@@ -100,7 +100,8 @@ PRESETS = {
     }),
     "default": HypergraphConfig(),
     "strong": STRONG,
-    "best": changed(STRONG, {"flows.max_entries": 2**20, "search.runs": 3, "search.cycles": 2}),
+    "best": changed(STRONG, {"flows.max_entries": 2**20, "search.runs": 3, "search.cycles": 2,
+                             "search.population": 24}),
 }
 
 SLOW_GROWTH = {"clustering.growth": 3.0, "clustering.skewed_growth": 3.0}

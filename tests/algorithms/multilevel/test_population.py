@@ -11,10 +11,10 @@ import portpart
 from portpart import generators
 from portpart.algorithms.coarsening.options import ClusteringOptions
 from portpart.algorithms.multilevel.options import SearchOptions
+from portpart.algorithms.multilevel.population import Partition
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.search import (
     MAX_COMBINED_BLOCKS,
-    Partition,
     overlay,
     search,
 )

@@ -33,12 +33,7 @@ from portpart.algorithms.incremental import edits, nets as nets_followed
 from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.mapping.mappers import mapper_of
 from portpart.algorithms.multilevel.greedy_start import grown_parts
-from portpart.algorithms.multilevel.problem import (
-    UNCONSTRAINED,
-    Constraints,
-    MappingProblem,
-    Problem,
-)
+from portpart.algorithms.multilevel.problem import Constraints, MappingProblem, Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives import communication, cut, net_cost
 from portpart.algorithms.objectives.candidates import CandidateParts, costs_and_weights
@@ -75,6 +70,7 @@ from tests.helpers.emulation.emulated_edits import (
     edited_graph,
     edited_nets,
 )
+from tests.helpers.emulation.emulated_rounds import of_population
 from tests.helpers.emulation.lanes import LanesSpace
 from tests.helpers.nets import circuit, hypergraph_of, neighbourhoods, with_weights
 from tests.helpers.ranks.rank_rows import borders, move_anywhere, rows_of
@@ -165,7 +161,7 @@ def cases() -> dict[Case, int]:
         Case("grid", "flows"): 3, Case("grid", "flows", "little memory"): 2,
         Case("circuit", "flows of nets"): 2,
         Case("circuit", "nets"): 2, Case("circuit", "starts of nets"): 3,
-        Case("large net", "values"): 2,
+        Case("large net", "values"): 2, Case("skewed", "rounds"): 3,
         Case("network", "jet on nets", "until balanced"): 2,
         Case("large net", "jet on nets"): 3, Case("large net", "jet on nets", "degrees"): 2,
         Case("large net", "sequences"): 3, Case("circuit", "groups of nets"): 2,
@@ -176,7 +172,7 @@ def cases() -> dict[Case, int]:
         Case("weighted", "edits"): 3, Case("large net", "edits of nets", "few rows"): 2,
         Case("weighted", "pseudo block"): 2, Case("weighted", "pseudo block", "degrees"): 3,
         Case("circuit", "critical pins"): 3, Case("mesh", "jet", "long lists"): 3,
-        Case("path", "rows", "little scratch"): 2,
+        Case("path", "rows", "little scratch"): 2, Case("large net", "rounds"): 2,
         Case("skewed", "jet", "degrees"): 2, Case("skewed", "gkway", "degrees"): 3,
         Case("skewed", "im", "degrees", integrated, "tree"): 3,
         Case("skewed", "im", "degrees", integrated, "line"): 2,
@@ -367,7 +363,7 @@ def _refined(space: ExecutionSpace, case: Case) -> np.ndarray:
 
 def _filled(space: ExecutionSpace, case: Case) -> np.ndarray:
     """Blocks of which two were empty."""
-    made = {**GRAPHS, **HYPERGRAPHS}[case.graph]().to(space)
+    made = (GRAPHS | HYPERGRAPHS)[case.graph]().to(space)
     part = (np.arange(made.num_vertices) % 3).astype(np.int32)
     blocks = np.array([made.total_vertex_weight] * 3 + [0, 0], np.int64)
     balance = Balance(5, made.total_vertex_weight, 1)
@@ -375,11 +371,11 @@ def _filled(space: ExecutionSpace, case: Case) -> np.ndarray:
 
 
 EDITS = {"edits": edited_graph, "edits of nets": edited_nets, "pseudo block": by_pseudo_block,
-         "critical pins": by_critical_pins}
+         "critical pins": by_critical_pins, "rounds": of_population}
 
 
 def _edited(space: ExecutionSpace, case: Case) -> np.ndarray:
-    """What a graph has become by edits, and the partition that follows them."""
+    """What has become of a graph by edits, or of its partitions by rounds."""
     return EDITS[case.algorithm]({**GRAPHS, **HYPERGRAPHS}[case.graph]().to(space))
 
 
@@ -390,11 +386,10 @@ MACHINES = {"tree": Topology("2:3", "1:10"),
 def _mapped(space: ExecutionSpace, case: Case) -> np.ndarray:
     graph, machine = GRAPHS[case.graph]().to(space), MACHINES[case.machine]
     few = np.where(np.arange(graph.num_vertices) % 10 == 0, 1, -1)
-    wanted = Constraints(space.asarray(few,
-                                       np.int32)) if "fixed" in case.proposal else UNCONSTRAINED
+    fixed = space.asarray(few, np.int32) if "fixed" in case.proposal else None
     mapper, config = mapper_of(case.algorithm, preset_of(case), machine.is_hierarchy)
     config = changed(config, dict(case.changes))
     problem = MappingProblem(
         graph, balance_of(graph, machine.num_elements), 4, Trace(space, graph, None),
-        wanted, topology=machine, distances=distances_on(space, machine))
+        Constraints(fixed), topology=machine, distances=distances_on(space, machine))
     return oracles.host(mapped_by(mapper, problem, config, swapped=True)[0])

@@ -1,0 +1,188 @@
+"""A population of partitions: each round makes one more of them, and the best is kept.
+
+In a round two partitions are combined, one goes through a cycle, or one is made from scratch.  All
+that is drawn comes from a hash of the seed and of the number of the round.  A child takes the place
+of the worse partition that is most like it (Sanders, Schulz 2012).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from typing import Any, cast
+
+import numpy as np
+
+from portpart.algorithms.multilevel.problem import Problem
+from portpart.backends import language as kl
+from portpart.backends.programs import Array
+from portpart.graphs import Csr, EitherGraph, Hypergraph, Nets, team_for_all
+from portpart.primitives import STRIPES
+
+CYCLES = 5
+"""One child of so many comes from one partition, by a cycle."""
+
+FRESH = 8
+"""One partition of so many is made from scratch when there are enough."""
+
+TEAM_OF_NET = 8
+"""Lanes for a net."""
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """A partition that a walk has ended with.
+
+    Attributes
+    ----------
+    part : array of int32, shape (n,)
+    balanced : int
+        1 if it keeps the limits, else 0.
+    value : int
+        What was to become small: the cut, or the communication cost.
+    """
+
+    part: Array
+    balanced: int
+    value: int
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """Smaller is better."""
+        return -self.balanced, self.value
+
+
+class TimeIsUp(Exception):
+    """Leaves a walk that is not needed."""
+
+
+@dataclass
+class Clock:
+    """Asks whether there is time, and leaves a walk at the end if there is a partition."""
+
+    out_of_time: Callable[[], bool]
+    leaves: bool = False
+
+    def __call__(self) -> bool:
+        is_late = self.out_of_time()
+        if is_late and self.leaves:
+            raise TimeIsUp
+        return is_late
+
+
+class Draws:
+    """Numbers that are drawn for a round.
+
+    Parameters
+    ----------
+    seed, number : int
+        Of the problem, and of the round.
+    """
+
+    def __init__(self, seed: int, number: int) -> None:
+        digest = blake2b(f"{seed} {number}".encode()).digest()
+        self._words = iter(np.frombuffer(digest, "<u8").tolist())
+
+    def below(self, count: int) -> int:
+        """A number from 0 to count - 1."""
+        return int(next(self._words) % count)
+
+    def winner(self, count: int, without: int | None = None) -> int:
+        """The smaller of two different numbers below `count`, neither of which is `without`."""
+        left = [each for each in range(count) if each != without]
+        first = self.below(len(left))
+        second = (first + 1 + self.below(max(1, len(left) - 1))) % len(left)
+        return min(left[first], left[second])
+
+
+class Population:
+    """Partitions of a graph, the best first, no two of which have the same rank.
+
+    Parameters
+    ----------
+    problem : Problem
+    size : int
+        There are at most so many.
+    """
+
+    def __init__(self, problem: Problem[Any], size: int) -> None:
+        self.graph: EitherGraph = problem.graph
+        self.size, n = size, problem.graph.num_vertices
+        self.members: list[Partition] = []
+        # one place is always free: a partition that the caller holds is not written over at once
+        self._parts = problem.space.empty((size + 1) * n, np.int32)
+        self._places = [self._parts[each * n : (each + 1) * n] for each in range(size + 1)]
+
+    def add(self, child: Partition) -> None:
+        """Put a child in the place of the worse partition that is most like it, if there is one."""
+        if any(each.rank == child.rank for each in self.members):
+            return
+        kept = list(self.members)
+        if len(kept) == self.size:
+            worse = [each for each in kept if each.rank > child.rank]
+            if not worse:
+                return
+            differing = self.differing(child.part)
+            kept.remove(min(worse, key=lambda each: (differing[self._place_of(each)],
+                                                     *each.rank)))
+        taken = {self._place_of(each) for each in self.members}
+        place = next(each for each in range(self.size + 1) if each not in taken)
+        self._places[place][...] = child.part
+        kept.append(replace(child, part=self._places[place]))
+        self.members = sorted(kept, key=lambda each: each.rank)
+
+    def _place_of(self, member: Partition) -> int:
+        return next(place for place, part in enumerate(self._places) if part is member.part)
+
+    def differing(self, part: Array) -> list[int]:
+        """How many edges or nets are cut either in `part` or in the partition at each place.
+
+        Edges count twice.  Waits for the device.
+        """
+        graph, n, places = self.graph, self.graph.num_vertices, self.size + 1
+        counts = graph.space.zeros(places * STRIPES, np.int64)
+        if isinstance(graph, Hypergraph):
+            graph.space.parallel_for(places * graph.num_nets, count_differing_nets, graph.nets,
+                                     graph.num_nets, self._parts, n, part, counts,
+                                     team=TEAM_OF_NET)
+        else:
+            graph.space.parallel_for(places * n, count_differing_arcs, cast(Any, graph).csr,
+                                     self._parts, n, part, counts, team=team_for_all(graph))
+        found: list[int] = graph.space.to_host(counts).reshape(places, STRIPES).sum(1).tolist()
+        return found
+
+
+@kl.kernel
+def count_differing_arcs(i, graph: Csr, parts, n, part, counts):
+    """Count the arcs of vertex i % n that are cut either in `part` or in partition i // n."""
+    v = i % n
+    first = i - v
+    count = kl.int64(0)
+    for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
+        u = graph.targets[arc]
+        count += kl.int64((part[v] != part[u]) != (parts[first + v] != parts[first + u]))
+    count = kl.team_sum(count)
+    if kl.lane() == 0 and count > 0:
+        kl.atomic_add(counts, i // n * STRIPES + v % STRIPES, count)
+
+
+@kl.device
+def pins_apart(net, nets: Nets, parts, first):
+    """Number of pins that are not in the block of the first one; all lanes of a team together."""
+    count = kl.int64(0)
+    begin = nets.begin[net]
+    for place in range(begin + kl.lane(), nets.end[net], kl.team_size()):
+        count += kl.int64(parts[first + nets.pins[place]] != parts[first + nets.pins[begin]])
+    return kl.team_sum(count)
+
+
+@kl.kernel
+def count_differing_nets(i, nets: Nets, num_nets, parts, n, part, counts):
+    """Count net i % num_nets if it is cut either in `part` or in partition i // num_nets."""
+    net = i % num_nets
+    which = i // num_nets
+    here = pins_apart(net, nets, part, kl.int64(0)) > 0
+    there = pins_apart(net, nets, parts, which * n) > 0
+    if kl.lane() == 0 and here != there:
+        kl.atomic_add(counts, which * STRIPES + net % STRIPES, 1)
