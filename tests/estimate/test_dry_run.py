@@ -19,6 +19,7 @@ from portpart.backends.cuda.translate import DIRECT
 from portpart.backends.programs.arguments import tag_of
 from portpart.cli import main
 from portpart.estimate.dry_run import dry_run, placeholder_problem
+from portpart.options import changed
 
 
 class Words(dict):
@@ -109,6 +110,18 @@ def test_all_programs_of_a_circuit_with_macros_are_asked_for():
     weights[:20] = 400
     portpart.partition(circuit.to(space), 8, vertex_weights=weights)
     assert "hold_vertex" in space.launched
+    assert not space.missing
+
+
+@pytest.mark.parametrize("nets", [False, True], ids=["graph", "hypergraph"])
+def test_all_kernels_and_programs_of_rounds_are_asked_for(nets):
+    space, graph = Watched(), generators.netlist(20_000) if nets else generators.delaunay(2_000)
+    config = portpart.HypergraphConfig() if nets else portpart.PortpartConfig()
+    preset = changed(config, {"search.population": 2})
+    portpart.partition(graph.to(space), 4, preset=preset, rounds=5)
+    kernel = "count_differing_nets" if nets else "count_differing_arcs"
+    assert kernel in space.launched
+    assert kernel not in space.launched_late
     assert not space.missing
 
 
