@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -127,15 +128,15 @@ def test_ctrl_c_is_raised_before_the_first_partition_and_while_a_call_finishes(
 def test_ctrl_c_on_the_command_line_writes_the_best_partition(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file, output, ended = tmp_path / "mesh.graph", tmp_path / "part", Trace.ended_round
+    file, output, walked = tmp_path / "mesh.graph", tmp_path / "part", Trace.walked
     portpart.io.write(MESH, file)
 
-    def press(trace: Trace, *found: Any) -> None:
-        ended(trace, *found)
+    def press(trace: Trace, cut: int) -> None:
+        walked(trace, cut)
         if len(trace.rounds or []) == 3:
             interrupt()
 
-    monkeypatch.setattr(Trace, "ended_round", press)
+    monkeypatch.setattr(Trace, "walked", press)
     command = ["partition", str(file), "-k", "2", "--preset", "best", "-o", str(output)]
     assert main([*command, "--rounds", "until_limit", "--time-limit", "600", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
@@ -220,3 +221,38 @@ def test_values_of_hypergraphs_are_true() -> None:
         NETS, result.part)
     assert result.feasible
     assert values(result)[-1] == result.km1
+
+
+AT_ANY_MOMENT = """
+import _thread, random, threading, time
+import numpy as np, portpart
+from portpart.options import changed
+mesh = portpart.generators.delaunay(3000)
+preset = changed(portpart.PortpartConfig(), {"search.population": 3})
+call = lambda rounds: portpart.partition(mesh, 4, threads=2, preset=preset, rounds=rounds)
+call(12)
+start = time.perf_counter()
+expected = {rounds: call(rounds).part for rounds in range(1, 13)}
+duration = (time.perf_counter() - start) / 6
+random.seed(1)
+ends = []
+for _ in range(20):
+    timer = threading.Timer(random.random() * duration, _thread.interrupt_main)
+    try:
+        timer.start()
+        found = call(12)
+        done = len(found.stats["rounds"])
+        ends.append(found.stats["ended"])
+        assert done == 0 or np.array_equal(found.part, expected[done]), done
+        timer.join()
+        time.sleep(0.01)
+    except KeyboardInterrupt:
+        ends.append("raised")
+print("usable", set(ends) >= {"interrupt"})
+"""
+
+
+def test_an_interrupt_at_any_moment_leaves_a_partition_of_the_rounds_before_it() -> None:
+    done = subprocess.run([sys.executable, "-c", AT_ANY_MOMENT], capture_output=True, text=True,
+                          env={**os.environ, "NUMBA_NUM_THREADS": "2"}, timeout=300)
+    assert done.stdout.strip() == "usable True", done.stderr

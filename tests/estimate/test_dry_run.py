@@ -118,7 +118,7 @@ def test_all_kernels_and_programs_of_rounds_are_asked_for(nets):
     space, graph = Watched(), generators.netlist(20_000) if nets else generators.delaunay(2_000)
     config = portpart.HypergraphConfig() if nets else portpart.PortpartConfig()
     preset = changed(config, {"search.population": 2})
-    portpart.partition(graph.to(space), 4, preset=preset, rounds=5)
+    portpart.partition(graph.to(space), 4, preset=preset, rounds=12)
     kernel = "count_differing_nets" if nets else "count_differing_arcs"
     assert kernel in space.launched
     assert kernel not in space.launched_late

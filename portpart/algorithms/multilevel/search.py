@@ -66,26 +66,26 @@ def search(problem: Problem, walks: Sequence[Walk], options: SearchOptions,
     found_one : callable
         Called with the best partition after each walk.
     """
-    best, clock = None, problem.constraints.out_of_time
+    found, clock = None, problem.constraints.out_of_time
     try:
-        for best in _best_so_far(problem, walks, options):
-            found_one(best)
+        for found in _best_so_far(problem, walks, options):
+            found_one(found[0])
             if isinstance(clock, Clock):
                 clock.leaves = True
     except (TimeIsUp, KeyboardInterrupt) as end:
-        if best is None or problem.constraints.rounds == 0:
+        if found is None or problem.constraints.rounds == 0:
             raise
-        problem.trace.ended = "time" if isinstance(end, TimeIsUp) else "interrupt"
-    assert best is not None
-    return best.part
+        problem.trace.ended_early("time" if isinstance(end, TimeIsUp) else "interrupt", found[1])
+    assert found is not None
+    return found[0].part
 
 
 def _best_so_far(problem: Problem, walks: Sequence[Walk],
-                 options: SearchOptions) -> Iterator[Partition]:
-    """The best partition after each walk."""
+                 options: SearchOptions) -> Iterator[tuple[Partition, int]]:
+    """The best partition after each walk, and the number of rounds before it."""
     seed, wanted, walk = problem.seed, problem.constraints, walks[0]
     found = [walk(seed, wanted.initial, wanted.initial)]
-    yield found[0]
+    yield found[0], 0
     for run in range(1, options.runs if wanted.initial is None else 1):
         if wanted.out_of_time():
             break
@@ -93,26 +93,26 @@ def _best_so_far(problem: Problem, walks: Sequence[Walk],
             found.append(replace(found[1], part=problem.space.copy(found[1].part)))
             continue
         found.append(walks[run % len(walks)](seed + RUN_SEEDS * run))
-        yield min(found, key=_rank)
+        yield min(found, key=_rank), 0
     best, *others = sorted(found, key=_rank)
     for index, other in enumerate(others, 1):
         if wanted.out_of_time() or (index > 2 and problem.space.is_dry_run):
             break
         label = overlay(problem.space, best.part, other.part, problem.num_blocks)
         best = min(best, walk(seed + COMBINATION_SEEDS * index, best.part, label), key=_rank)
-        yield best
+        yield best, 0
     for cycle in range(1, options.cycles + 1):
         if wanted.out_of_time() or (cycle > 2 and problem.space.is_dry_run):
             break
         best = min(best, walk(seed + CYCLE_SEEDS * cycle, best.part, best.part), key=_rank)
-        yield best
+        yield best, 0
     if wanted.rounds > 0:
         yield from _rounds(problem, walks, [best, *found], options)
 
 
 def _rounds(problem: Problem, walks: Sequence[Walk], found: list[Partition],
-            options: SearchOptions) -> Iterator[Partition]:
-    """The best partition after each round of a population that begins with what was found."""
+            options: SearchOptions) -> Iterator[tuple[Partition, int]]:
+    """The same for the rounds of a population that begins with what was found."""
     population, trace = Population(problem, options.population), problem.trace
     for each in found:
         population.add(each)
@@ -133,7 +133,7 @@ def _rounds(problem: Problem, walks: Sequence[Walk], found: list[Partition],
                              Draws(problem.seed, number))
         population.add(child)
         trace.ended_round(kind, child.value, population.members[0].value)
-        yield population.members[0]
+        yield population.members[0], number
 
 
 def _child(problem: Problem, walks: Sequence[Walk], members: list[Partition], size: int,

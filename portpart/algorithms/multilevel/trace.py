@@ -162,15 +162,20 @@ class Trace:
         self.cuts.append(cut)
         self.levels[0]["cut"] = cut
         self._depth = 0
+        if self.rounds:
+            self._search = f"round {len(self.rounds)}, best {cut}"
+            self._send_error(self._search, 0)
 
     def ended_round(self, kind: str, child: int, best: int) -> None:
         """A round of a population has ended with a child; the best cut so far is known."""
-        if self.rounds is None:
-            return
-        self.rounds.append({"kind": kind, "cut": child, "best": best,
-                            "seconds": time.perf_counter() - self._begin})
-        self._search = f"round {len(self.rounds)}, best {best}"
-        self._send_error(self._search, 0)
+        if self.rounds is not None:
+            self.rounds.append({"kind": kind, "cut": child, "best": best,
+                                "seconds": time.perf_counter() - self._begin})
+
+    def ended_early(self, why: str, num_rounds: int) -> None:
+        """The rounds were left after so many of them; one more may have been noted."""
+        self.ended = why
+        del (self.rounds or [])[num_rounds:]
 
     def repaired(self, before: Array, after: Array) -> None:
         """Vertices may have been moved for the bounds alone: count them."""
