@@ -168,6 +168,7 @@ def partition_edges(
     threads: int | None = None,
     starts: int | None = None,
     time_limit: float | None = None,
+    rounds: int | str | None = None,
     symmetrize: bool | str = False,
     weights: bool | str | None = None,
     weight_scale: float | None = None,
@@ -206,7 +207,7 @@ def partition_edges(
         Minimum weight of every block.
     algorithm, preset : optional
         Those of hypergraphs (``portpart.list_algorithms(hypergraphs=True)``).
-    device, seed, threads, starts, time_limit, symmetrize, weights, weight_scale, progress
+    device, seed, threads, starts, time_limit, rounds, symmetrize, weights, weight_scale, progress
         As in :func:`portpart.partition`.
 
     Returns
@@ -256,8 +257,8 @@ def partition_edges(
         k, imbalance=imbalance, vertex_weights=vertex_weights, edge_weights=edge_weights,
         target=target, fixed=fixed, initial=initial, min_block_weight=min_block_weight,
         algorithm=algorithm, preset=preset, device=device, seed=seed, threads=threads,
-        starts=starts, time_limit=time_limit, symmetrize=symmetrize, weights=weights,
-        weight_scale=weight_scale, progress=progress)
+        starts=starts, time_limit=time_limit, rounds=rounds, symmetrize=symmetrize,
+        weights=weights, weight_scale=weight_scale, progress=progress)
     call = checked_request(graph, asked, of_edges=True)
     edges, space = call.spec.edges, call.problem.space
     assert edges is not None

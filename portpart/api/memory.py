@@ -308,15 +308,17 @@ def memory_estimate(
                        weight_bytes * (edge_weights or net_weights))
     if isinstance(k, Topology):
         return mapping_estimate(sizes, k, algorithm, preset, arc_shrink, like)
-    if edges:
-        return _of_edges(sizes, k, *find(algorithm, preset, OF_EDGES), arc_shrink, like)
     if ranks > 1:
         return _of_ranks(sizes, k, algorithm, preset, arc_shrink, like, ranks, ghosts, device,
                          moves)
-    found, config = find(algorithm, preset, OF_NETS if of_nets else ALGORITHMS)
-    if rounds is not None:
+    found, config = find(algorithm, preset,
+                         OF_EDGES if edges else OF_NETS if of_nets else ALGORITHMS)
+    has_rounds = rounds is not None
+    if has_rounds:
         require_population(algorithm, preset, config)
-    return _of_partition(sizes, k, found, config, arc_shrink, like, session, rounds is not None)
+    if edges:
+        return _of_edges(sizes, k, found, config, arc_shrink, like, has_rounds)
+    return _of_partition(sizes, k, found, config, arc_shrink, like, session, has_rounds)
 
 
 def session_bytes(sizes: GivenSizes, shrinking: Shrinking, config: Configuration, k: int) -> int:
@@ -370,13 +372,15 @@ def _of_partition(sizes: GivenSizes, k: int, algorithm: Algorithm, config: Confi
 
 
 def _of_edges(graph: GivenSizes, k: int, algorithm: Algorithm, config: Configuration,
-              arc_shrink: float | None, like: EitherGraph | None) -> MemoryEstimate:
+              arc_shrink: float | None, like: EitherGraph | None,
+              has_rounds: bool) -> MemoryEstimate:
     """The estimate for a partition of the edges of a graph, whose arcs are there besides."""
     if isinstance(like, Graph):
         graph = sizes_of(like) if sizes_of(like).counts == graph.counts else graph
         like = edge_hypergraph(like)
     arcs = graph.counts[1] * (OF_NUMBER + graph.weights)
-    return _of_partition(graph.of_edges(), k, algorithm, config, arc_shrink, like, False).plus(arcs)
+    return _of_partition(graph.of_edges(), k, algorithm, config, arc_shrink, like, False,
+                         has_rounds).plus(arcs)
 
 
 def _of_ranks(sizes: GivenSizes, k: int, algorithm: str | None, preset: str | Configuration,

@@ -18,7 +18,7 @@ from portpart.cli.results import print_result, shown
 @click.option("-o", "--output", metavar="FILE", help="Write one block per line.")
 @options.of_call(
     "imbalance", "target", "fixed", "initial", "min_block_weight", "algorithm", "preset", "device",
-    "seed", "threads", "starts", "time_limit", fixed={
+    "seed", "threads", "starts", "time_limit", "rounds", fixed={
         "help": "Fixed block of each edge, -1 for free edges. A block per line."})
 @click.option("--ends", is_flag=True,
               help="Write both ends of each edge before its block, counted from 1.")

@@ -256,3 +256,17 @@ def test_an_interrupt_at_any_moment_leaves_a_partition_of_the_rounds_before_it()
     done = subprocess.run([sys.executable, "-c", AT_ANY_MOMENT], capture_output=True, text=True,
                           env={**os.environ, "NUMBA_NUM_THREADS": "2"}, timeout=300)
     assert done.stdout.strip() == "usable True", done.stderr
+
+
+def test_edges_have_rounds_too() -> None:
+    grid, preset = generators.grid_2d(12), changed(portpart.HypergraphConfig(),
+                                                   {"search.population": 3})
+    none, some = (portpart.partition_edges(grid, 4, preset=preset, rounds=rounds)
+                  for rounds in (None, 12))
+    assert some.feasible
+    assert some.copies.sum() <= none.copies.sum()
+    assert values(some)[-1] == some.km1
+    estimate = portpart.memory_estimate(like=grid, k=4, edges=True, preset=preset, rounds=12)
+    assert estimate.peak >= portpart.memory_estimate(like=grid, k=4, edges=True, preset=preset).peak
+    with pytest.raises(InputError, match="no population"):
+        portpart.partition_edges(grid, 4, rounds=12)
