@@ -12,7 +12,7 @@ from portpart.algorithms.coarsening.ranks.hierarchy import Fold
 from portpart.algorithms.refinement.options import RefinementSizes
 from portpart.algorithms.refinement.ranks.state import totals_for
 from portpart.api import memory as memory_ranks
-from portpart.api.memory import sums_bytes
+from portpart.api.rank_memory import sums_bytes
 from portpart.backends.spaces import space
 from portpart.errors import InputError
 from portpart.estimate import SizingSpace

@@ -1,0 +1,150 @@
+"""How much memory a rank takes of several that partition a graph together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from portpart.algorithms.coarsening.ranks import CPU_FOLD, GPU_FOLD, Fold
+from portpart.algorithms.recipes import DEFAULT, find
+from portpart.algorithms.refinement import RefinementSizes, refining_bytes
+from portpart.algorithms.refinement.flows import (
+    MAX_BLOCKS as MAX_FLOW_BLOCKS,
+    MAX_VERTICES,
+    FlowSizes,
+    flow_bytes,
+)
+from portpart.algorithms.refinement.ranks import RankTotals
+from portpart.errors import InputError, shown
+from portpart.estimate import (
+    GivenSizes,
+    MemoryEstimate,
+    Search,
+    Shrinking,
+    SizingSpace,
+    counted,
+    partition_call,
+    sizes_of,
+    ways_to_shrink,
+)
+from portpart.graphs import EitherGraph
+
+if TYPE_CHECKING:
+    from portpart.options import Configuration
+
+OF_NUMBER, OF_WORD = 4, 8
+"""Bytes of a block, and of a weight."""
+
+OF_OWN, OF_GHOST = 10, 28
+"""Bytes of a vertex of the rank, and of a ghost, in addition to any vertex's: their ids, and what
+other ranks know of them.  As measured by ``python -m bench.rank_memory``."""
+
+OF_MOVED, OF_LEFT = 24, 16
+"""Bytes of a vertex that has moved, without its row, which is there twice, and of a ghost that the
+rank had before.  As measured in the same way."""
+
+CountedCall = Callable[[EitherGraph, SizingSpace], None]
+
+
+def rank_estimate(sizes: GivenSizes, ways: Sequence[Shrinking], call: CountedCall, num_blocks: int,
+                  ranks: int, ghosts: int, kind: str = "cpu",
+                  moves: bool = False, flows: bool = False) -> MemoryEstimate:
+    """The estimate for the largest rank, each of which has its share of the vertices and arcs.
+
+    Parameters
+    ----------
+    sizes : GivenSizes
+        Of the whole graph.
+    ways : sequence of Shrinking
+    call : callable
+        The partition, on a graph in a space.
+    num_blocks, ranks : int
+    ghosts : int
+        Those of the rank, of the finest level.
+    kind : str
+        ``"cpu"`` or ``"cuda"``: where ranks work.
+    moves : bool
+        Whether vertices move to where they have few ghosts.
+    flows : bool
+        Whether levels are refined by flows, which ranks gather for that.
+    """
+    fold = CPU_FOLD if kind == "cpu" else GPU_FOLD
+    n, arcs = sizes.counts
+    own, rows = -(-n // ranks), -(-sizes.own_bytes // ranks)
+    further = OF_OWN * own + (OF_LEFT if moves else OF_GHOST) * ghosts
+    if _is_folded(sizes.counts, fold):  # the rows, and the whole graph
+        return counted(sizes, ways, call).plus(further + rows)
+    further += moves * (rows + OF_MOVED * own) + sums_bytes(n, num_blocks, ranks)
+    divided = replace(sizes, counts=(own + (0 if moves else ghosts), -(-arcs // ranks)))
+    of_rank = counted(divided, [_divided(way, ranks) for way in ways], call)
+    coarse = replace(sizes, vertex_weights=OF_WORD, weights=sizes.weight_bytes, degree=None)
+    space, level, between, gathered = SizingSpace(ways[0]), sizes.counts, 0, 0
+    coarser = space.coarser(level)[0]
+    # maps between levels, and levels that are divided; every rank holds the coarsest one
+    while not _is_folded(level, fold) and coarser != level:
+        if flows and not gathered and level[0] <= MAX_VERTICES and num_blocks <= MAX_FLOW_BLOCKS:
+            gathered = _gathered_bytes(replace(sizes if between == 0 else coarse, counts=level),
+                                       num_blocks, ranks)
+        between += OF_NUMBER * -(-level[0] // ranks)
+        level, coarser = coarser, space.coarser(coarser)[0]
+        if not _is_folded(level, fold) and coarser != level:
+            share = tuple(-(-size // ranks) for size in level)
+            between += replace(coarse, counts=share).own_bytes
+    of_whole = counted(replace(coarse, counts=level), ways, call)
+    # what refines is made for the finest level before there are starts
+    of_finest, of_folded = (
+        refining_bytes(RefinementSizes(vertices, entries, num_blocks).with_room_for(level[0]))
+        for vertices, entries in (divided.counts, level))
+    together = of_rank.graph + between + max(0, of_finest - of_folded)
+    return MemoryEstimate(
+        of_rank.graph, between + of_whole.graph + of_whole.hierarchy,
+        max(of_rank.coarsening + of_whole.graph, together + of_whole.coarsening),
+        max(of_rank.refinement + gathered, together + of_whole.refinement)).plus(further)
+
+
+def _gathered_bytes(level: GivenSizes, num_blocks: int, ranks: int) -> int:
+    """What a rank takes to refine a divided level by flows, in addition to its share."""
+    counter = np.dtype(f"i{level.weight_bytes}")
+    shared = [-(-size // ranks) for size in level.counts]
+    whole, share = (flow_bytes(FlowSizes(vertices, arcs, num_blocks, counter))
+                    for vertices, arcs in (level.counts, shared))
+    return level.own_bytes * (ranks + 1) // ranks + 2 * OF_NUMBER * level.counts[0] + whole - share
+
+
+def _divided(way: Shrinking, ranks: int) -> Shrinking:
+    """Levels of which each rank has its share."""
+    walk = [tuple(-(-size // ranks) for size in sizes) for sizes in way.walk]
+    return replace(way, walk=walk, slots={})
+
+
+def sums_bytes(num_vertices: int, num_blocks: int, ranks: int) -> int:
+    """Bytes of what ranks add up while they refine a graph of this many vertices."""
+    sizes = RefinementSizes(num_vertices, 0, num_blocks, num_vertices)
+    return RankTotals.num_bytes(sizes) + OF_WORD * ranks
+
+
+def _is_folded(sizes: Sequence[int], fold: Fold) -> bool:
+    """Whether every rank has a level as a whole."""
+    return sizes[0] <= fold.max_vertices and sizes[1] <= fold.max_arcs
+
+
+def of_ranks(sizes: GivenSizes, k: int, algorithm: str | None, preset: str | Configuration,
+             arc_shrink: float | None, like: EitherGraph | None, ranks: int, ghosts: int,
+             device: str, moves: bool) -> MemoryEstimate:
+    """The estimate for a rank, if ranks can do so."""
+    kind = device.partition(":")[0] if isinstance(device, str) else device
+    if kind not in ("cpu", "cuda"):
+        raise InputError(f"device is {shown(device)}; it must be 'cpu' or 'cuda'")
+
+    found, config = find(algorithm, preset)
+    if found.name != DEFAULT:
+        raise InputError(f"several ranks have the algorithm {DEFAULT!r} alone; without ranks= the "
+                         "estimate is that of one process")
+    if like is not None and sizes_of(like).counts == sizes.counts:
+        sizes = sizes_of(like)
+    ways = ways_to_shrink(Search(found, config, k), sizes.counts, arc_shrink, like)
+    return rank_estimate(sizes, ways, partition_call(found, config, k), k, ranks, ghosts, kind,
+                         moves, config.flows.levels > 0)
