@@ -54,7 +54,7 @@ def main(files: str, ks: str, imbalance: float, seconds: float, rounds: str, see
     for path in [] if report_only else _chosen(files.split(",")):
         graph = (portpart.io.read_hypergraph if ".hgr" in path.suffixes else portpart.io.read)(path)
         for k in map(int, ks.split(",")):
-            jobs = [{"graph": path.name.split(".")[0], "k": k, "imbalance": imbalance,
+            jobs = [{"graph": _name(path), "k": k, "imbalance": imbalance,
                      "seed": seed} for seed in map(int, seeds.split(","))]
             for job in [job for job in jobs if _key(job) not in known]:
                 options: Record = {"preset": "best", "imbalance": imbalance, "threads": threads}
@@ -73,8 +73,12 @@ def main(files: str, ks: str, imbalance: float, seconds: float, rounds: str, see
 
 def _chosen(patterns: Sequence[str]) -> list[Path]:
     files = [*(DATA / "graphs").iterdir(), *(DATA / "hypergraphs").iterdir()]
-    return sorted(path for path in files if any(fnmatch(path.name.split(".")[0], pattern)
-                                                for pattern in patterns))
+    return sorted(path for path in files if path.is_file() and any(
+        fnmatch(_name(path), pattern) for pattern in patterns))
+
+
+def _name(path: Path) -> str:
+    return path.name.removesuffix(".xz").removesuffix(".graph").removesuffix(".hgr")
 
 
 def _key(record: Record) -> tuple[Any, ...]:

@@ -11,7 +11,7 @@ from bench.rank_memory import GRAPHS, peaks_of_ranks, whole_of
 from portpart.algorithms.coarsening.ranks.hierarchy import Fold
 from portpart.algorithms.refinement.options import RefinementSizes
 from portpart.algorithms.refinement.ranks.state import totals_for
-from portpart.api import memory as memory_ranks
+from portpart.api import rank_memory as memory_ranks
 from portpart.api.rank_memory import sums_bytes
 from portpart.backends.spaces import space
 from portpart.errors import InputError
