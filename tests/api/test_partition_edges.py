@@ -14,7 +14,7 @@ import scipy.sparse
 import portpart
 from portpart.backends.programs.interface import ExecutionSpace
 from portpart.errors import InputError
-from portpart.graphs.graph_models import edge_hypergraph
+from portpart.graphs.graph_models import copies_of_vertices, edge_hypergraph
 from tests.oracles import block_weight_limits
 
 Edges = list[tuple[int, int]]
@@ -69,6 +69,25 @@ def test_the_hypergraph_of_random_edges(space: ExecutionSpace, seed: int) -> Non
     assert space.to_host(made.net_pins).tolist() == list(chain.from_iterable(pins))
     assert made.max_net_size == max(map(len, pins))
     assert made.max_degree == 2
+
+
+@pytest.mark.parametrize("k", [1, 3, 200])
+def test_copies_are_the_blocks_around_a_vertex(space: ExecutionSpace, k: int) -> None:
+    part = np.random.default_rng(k).integers(0, k, len(EDGES)).astype(np.int32)
+    made = edge_hypergraph(portpart.from_edges(EDGES, num_vertices=64, space=space))
+    offsets, blocks = map(space.to_host, copies_of_vertices(made, space.asarray(part)))
+    assert [blocks[a:b].tolist() for a, b in pairwise(offsets)] == [
+        sorted(each) for each in plain_copies(EDGES, part, 64)]
+
+
+def test_a_hub_whose_net_is_left_out_of_the_search_counts_in_the_result() -> None:
+    """A star of more edges than a net may have pins, of which every block has some."""
+    hub = np.zeros(60_000, int)
+    result = portpart.partition_edges(np.stack([hub, hub + np.arange(1, 60_001)], axis=1), 8)
+    assert result.stats["left_out"]["pins"] == 2 * 60_000
+    assert result.feasible
+    assert (result.copies[0], result.km1, result.cut) == (8, 7, 1)
+    assert result.replication_factor == 60_008 / 60_001
 
 
 @pytest.mark.parametrize("k", [1, 2, 5, 64])

@@ -111,14 +111,15 @@ PRESETS_OF_EDGES = {
     "fast": changed(PRESETS["fast"], SLOW_GROWTH),
     "default": changed(PRESETS["default"], {
         **SLOW_GROWTH, **STARTS_ON_NETS, "coarsening.skip_above": 1.0,
-        "refinement.coarse.tolerance": 0.999, "refinement.coarse.stall_limit": 10,
-        "refinement.coarse.weak_limit": 8}),
+        "coarsening.min_coarsest": 2000, "refinement.coarse.tolerance": 0.999,
+        "refinement.coarse.stall_limit": 10, "refinement.coarse.weak_limit": 8,
+        "search.cycles": 1}),
     "strong": changed(PRESETS["strong"], SLOW_GROWTH | STARTS_ON_NETS),
     "best": changed(PRESETS["best"], SLOW_GROWTH | STARTS_ON_NETS),
 }
 """For edges of graphs: each has two nets, many of them large.  Clusters that grow slowly leave more
 of them to choose from, and with more levels refinement takes smaller steps.  Starts need the large
-nets, which say little in the clique graph."""
+nets, which say little in the clique graph.  A cycle finds what the first walk has missed."""
 
 
 def with_fewer_nets(problem: Problem, config: HypergraphConfig) -> Problem:
