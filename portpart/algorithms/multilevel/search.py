@@ -49,7 +49,8 @@ class Walk(Protocol):
 
 
 def search(problem: Problem, walks: Sequence[Walk], options: SearchOptions,
-           found_one: Callable[[Partition], None] = lambda found: None) -> Array:
+           found_one: Callable[[Partition], None] = lambda found: None,
+           in_rounds: Sequence[Walk] = ()) -> Array:
     """The best partition of some walks from scratch, their combinations, cycles, and rounds.
 
     From an initial partition there is one walk, and cycles after it.  Before each further walk it
@@ -65,10 +66,12 @@ def search(problem: Problem, walks: Sequence[Walk], options: SearchOptions,
         Those from scratch, in turn; the first one combines and goes in cycles.
     found_one : callable
         Called with the best partition after each walk.
+    in_rounds : sequence of callable
+        Those of the rounds, which each draws one of; by default `walks`.
     """
     found, clock = None, problem.constraints.out_of_time
     try:
-        for found in _best_so_far(problem, walks, options):
+        for found in _best_so_far(problem, walks, options, in_rounds or walks):
             found_one(found[0])
             if isinstance(clock, Clock):
                 clock.leaves = True
@@ -80,8 +83,8 @@ def search(problem: Problem, walks: Sequence[Walk], options: SearchOptions,
     return found[0].part
 
 
-def _best_so_far(problem: Problem, walks: Sequence[Walk],
-                 options: SearchOptions) -> Iterator[tuple[Partition, int]]:
+def _best_so_far(problem: Problem, walks: Sequence[Walk], options: SearchOptions,
+                 in_rounds: Sequence[Walk]) -> Iterator[tuple[Partition, int]]:
     """The best partition after each walk, and the number of rounds before it."""
     seed, wanted, walk = problem.seed, problem.constraints, walks[0]
     found = [walk(seed, wanted.initial, wanted.initial)]
@@ -107,7 +110,7 @@ def _best_so_far(problem: Problem, walks: Sequence[Walk],
         best = min(best, walk(seed + CYCLE_SEEDS * cycle, best.part, best.part), key=_rank)
         yield best, 0
     if wanted.rounds > 0:
-        yield from _rounds(problem, walks, [best, *found], options)
+        yield from _rounds(problem, in_rounds, [best, *found], options)
 
 
 def _rounds(problem: Problem, walks: Sequence[Walk], found: list[Partition],

@@ -198,9 +198,12 @@ def search_multilevel(problem: Problem, recipe: Recipe) -> Array:
     if wanted.rounds > 0:
         problem = replace(problem, constraints=replace(wanted,
                                                        out_of_time=Clock(wanted.out_of_time)))
-    walks = [walk_of(problem, each) for each in (recipe, *recipe.others)]
+    recipes = recipe, *recipe.others
+    walks = [walk_of(problem, each) for each in recipes]
+    in_rounds = [walk_of(problem, replace(each, flows=each.flows.in_rounds()))
+                 for each in recipes]
     return search(problem, walks, recipe.search,
-                  lambda found: problem.trace.walked(found.value))
+                  lambda found: problem.trace.walked(found.value), in_rounds)
 
 
 def _is_plain(problem: Problem) -> bool:

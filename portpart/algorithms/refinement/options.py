@@ -145,6 +145,9 @@ class FlowOptions:
         "adds the slack of both limits to that.", min=1, max=100)
     depth: int = option(
         4, "Number of layers of a corridor beyond the vertices on the boundary.", min=0, max=100)
+    alpha_in_rounds: float = option(
+        16.0, "`alpha` in the rounds of a population.", min=1, max=100)
+    depth_in_rounds: int = option(10, "`depth` in the rounds of a population.", min=0, max=100)
     round_limit: int = option(
         1, "Maximum number of rounds on a level; a round refines each pair of adjacent blocks "
         "once, and rounds end when one reduces the cut by less than a thousandth.", min=1)
@@ -156,6 +159,10 @@ class FlowOptions:
 
     def __post_init__(self) -> None:
         check_options(self)
+
+    def in_rounds(self) -> FlowOptions:
+        """The same for the rounds of a population."""
+        return replace(self, alpha=self.alpha_in_rounds, depth=self.depth_in_rounds)
 
 
 # Sizes of refinement, which the lengths of its work arrays follow from -------------------------

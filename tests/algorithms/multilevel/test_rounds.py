@@ -22,6 +22,7 @@ from portpart.algorithms.multilevel.problem import Constraints, Problem
 from portpart.algorithms.multilevel.search import search
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.limits import Balance
+from portpart.algorithms.refinement.options import FlowOptions
 from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.hypergraph import EitherGraph, Hypergraph
 from tests.helpers.spaces import reference
@@ -163,3 +164,21 @@ def test_a_population_of_one_starts_again_and_again() -> None:
     trace = searched(iter([9, 9, 9, 9, 7, 8, 6]), 3, size=1).trace
     assert [each["kind"] for each in trace.rounds or []] == ["start"] * 3
     assert trace.cuts[-1] == 6
+
+
+def test_rounds_have_walks_of_their_own_with_larger_corridors() -> None:
+    taken: list[str] = []
+
+    def walk(name: str) -> Any:
+        def walked(seed: int, part: Any = None, label: Any = None) -> Partition:
+            taken.append(name)
+            return Partition(np.zeros(3, np.int32), 1, 99 - len(taken))
+        return walked
+
+    problem = problem_of(generators.grid_2d(1, 3), reference(), rounds=30)
+    search(problem, [walk("first")], SearchOptions(2, 1, 3), in_rounds=[walk("a"), walk("b")])
+    assert taken[:4] == ["first"] * 4
+    assert set(taken[4:]) == {"a", "b"}
+    assert len(taken) == 34
+    flows = FlowOptions(alpha=2, depth=3, alpha_in_rounds=5, depth_in_rounds=6)
+    assert (flows.in_rounds().alpha, flows.in_rounds().depth) == (5, 6)
