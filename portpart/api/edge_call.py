@@ -206,7 +206,9 @@ def partition_edges(
     min_block_weight : int, optional
         Minimum weight of every block.
     algorithm, preset : optional
-        Those of hypergraphs (``portpart.list_algorithms(hypergraphs=True)``).
+        As for hypergraphs: ``"portpart"``, ``"hyperg"`` or ``"ihyperg"``, and names of their
+        presets, or a configuration.  Presets of ``"portpart"`` are tuned for edges: clusters grow
+        more slowly than in hypergraphs, and starts regard large nets.
     device, seed, threads, starts, time_limit, rounds, symmetrize, weights, weight_scale, progress
         As in :func:`portpart.partition`.
 
