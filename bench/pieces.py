@@ -208,7 +208,7 @@ def test_contraction(benchmark: Any, space: ExecutionSpace, name: str, way: str)
 @functools.lru_cache(maxsize=2)
 def netlist_in(space: ExecutionSpace) -> portpart.Hypergraph:
     made: portpart.Hypergraph = portpart.generators.netlist(100_000, seed=1).to(space)
-    return merged_nets(made, NetOptions())
+    return merged_nets(made, made.num_vertices)
 
 
 def test_communities(benchmark: Any, space: ExecutionSpace) -> None:

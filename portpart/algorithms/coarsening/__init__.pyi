@@ -66,6 +66,7 @@ from .options import (
     NetOptions as NetOptions,
     sizes_of as sizes_of,
 )
+from .order_by_nets import in_order as in_order, places_by_nets as places_by_nets
 from .remove_large_nets import reduced_nets as reduced_nets
 from .two_hop_clusters import (
     group_among as group_among,

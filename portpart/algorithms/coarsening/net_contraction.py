@@ -24,7 +24,7 @@ from portpart.algorithms.coarsening.net_merging import (
     runs_of,
     slot_type,
 )
-from portpart.algorithms.coarsening.options import FineNetSizes, NetOptions
+from portpart.algorithms.coarsening.options import FineNetSizes
 from portpart.backends import language as kl
 from portpart.backends.programs import MANY, Program
 from portpart.graphs import MAX_INT32_ARCS, Hypergraph, unpacked
@@ -44,14 +44,14 @@ class NetTotals(kl.Words):
     max_size: int
 
 
-def merged_nets(hypergraph: Hypergraph, options: NetOptions) -> Hypergraph:
+def merged_nets(hypergraph: Hypergraph, max_net_size: int) -> Hypergraph:
     """The same vertices with the nets that can be cut, each once.
 
-    Nets of fewer than two pins are left out, and nets larger than the options allow.
+    Nets of fewer than two pins are left out, and nets of more than `max_net_size`.
     """
     space, n = hypergraph.space, hypergraph.num_vertices
     everyone = Clusters(n, cluster=iota(space, n), count=space.full(1, n, np.int64))
-    return contract_nets(hypergraph, everyone, max_net_size=options.largest(n))
+    return contract_nets(hypergraph, everyone, max_net_size=max_net_size)
 
 
 def contract_in_walk(hypergraph: Hypergraph, clusters: Clusters,

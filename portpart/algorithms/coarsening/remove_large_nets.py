@@ -1,8 +1,9 @@
 """What is left of the nets of a hypergraph before it is coarsened: huge and repeated ones go.
 
-A net of very many pins is cut by nearly every partition, and looking at it costs most.  Of
-identical nets one is enough, of the weight of all, and nets of fewer than two pins cost nothing.
-Contraction finds all that out for coarser levels; here it is done where it spares enough.
+A net of very many pins is cut by nearly every partition, and looking at it costs most; it stays
+where many vertices have no others.  Of identical nets one is enough, of the weight of all, and nets
+of fewer than two pins cost nothing.  Contraction finds all that out for coarser levels; here it is
+done where it spares enough.
 """
 
 from __future__ import annotations
@@ -15,19 +16,55 @@ from portpart.algorithms.coarsening.net_contraction import merged_nets
 from portpart.algorithms.coarsening.options import NetOptions
 from portpart.backends import language as kl
 from portpart.backends.programs import Array
-from portpart.graphs import Hypergraph, Nets, team_for_longest
-from portpart.primitives import TILE, converted, gather, mixed, offsets_from_counts, row_measures
+from portpart.graphs import MAX_INT32, Csr, Hypergraph, Nets, team_for_longest
+from portpart.primitives import (
+    TILE,
+    converted,
+    gather,
+    mixed,
+    offsets_from_counts,
+    row_measures,
+    sum_of,
+)
 
 MIN_SPARED = 0.05
 """From this share of repeated nets on they are merged before the first level is made."""
 
 
+MAX_WITHOUT = 0.25
+"""Up to this share of the vertices may have large nets only for these not to count."""
+
+
 def reduced_nets(hypergraph: Hypergraph, options: NetOptions) -> Hypergraph:
     """The hypergraph itself, or one with less nets where that pays.  Waits for the device."""
-    has_huge = hypergraph.max_net_size > options.largest(hypergraph.num_vertices)
-    if has_huge or _repeated(hypergraph) > MIN_SPARED * hypergraph.num_nets:
-        return merged_nets(hypergraph, options)
+    n = hypergraph.num_vertices
+    largest = options.largest(n)
+    if share_without(hypergraph, largest) > MAX_WITHOUT:
+        largest = n
+    if (hypergraph.max_net_size > largest
+            or _repeated(hypergraph) > MIN_SPARED * hypergraph.num_nets):
+        return merged_nets(hypergraph, largest)
     return hypergraph
+
+
+def share_without(hypergraph: Hypergraph, max_net_size: int) -> float:
+    """The share of the vertices whose nets all have more pins.
+
+    Waits for the device if there are such nets; in a dry run there are no such vertices.
+    """
+    space, n = hypergraph.space, hypergraph.num_vertices
+    if hypergraph.max_net_size <= max_net_size or space.is_dry_run:
+        return 0.0
+    marks: Array = space.empty(n, np.int32)
+    space.parallel_for(n, mark_without, hypergraph.csr, net_sizes(hypergraph), max_net_size, marks)
+    return sum_of(space, marks) / n
+
+
+def net_sizes(hypergraph: Hypergraph) -> Array:
+    """The number of pins of each net, as int32."""
+    sizes: Array = hypergraph.space.empty(hypergraph.num_nets, np.int32)
+    hypergraph.space.parallel_for(len(sizes), count_if_small, hypergraph.nets, MAX_INT32, sizes)
+    return sizes
 
 
 def _repeated(hypergraph: Hypergraph) -> int:
@@ -97,6 +134,20 @@ def digest_net(net, nets: Nets, digests):
     high = kl.team_sum(high)
     if kl.lane() == 0:
         digests[net] = 0 if high == 0 else mixed(low ^ mixed(high))
+
+
+@kl.kernel
+def mark_without(v, rows: Csr, sizes, max_net_size, marks):
+    """marks[v] = whether v has nets, all of more pins."""
+    begin = kl.int64(rows.begin[v])
+    end = kl.int64(rows.end[v])
+    small = kl.int64(0)
+    i = begin
+    while i < end and small == 0:
+        if sizes[rows.targets[i]] <= max_net_size:
+            small = kl.int64(1)
+        i += 1
+    marks[v] = kl.int32(begin < end and small == 0)
 
 
 @kl.kernel

@@ -13,6 +13,7 @@ from .problem import (
     UNCONSTRAINED as UNCONSTRAINED,
     Constraints as Constraints,
     MappingProblem as MappingProblem,
+    Prepared as Prepared,
     Problem as Problem,
     deadline_check as deadline_check,
     with_own_blocks as with_own_blocks,

@@ -16,7 +16,6 @@ from portpart.algorithms.coarsening import (
     ClusteringOptions,
     Clusters,
     Level,
-    NetOptions,
     cluster,
     coarsen,
     contract_nets,
@@ -161,7 +160,7 @@ def without_large(hypergraph: Hypergraph, max_net_size: int) -> Hypergraph:
     """The hypergraph itself, or what is left of it without nets of more pins, each net once."""
     if hypergraph.max_net_size <= max_net_size:
         return hypergraph
-    return merged_nets(hypergraph, NetOptions(max_size=max_net_size, max_share=0))
+    return merged_nets(hypergraph, max_net_size)
 
 
 def levels_below(graph: Graph, options: GrowingOptions, seed: int, min_vertices: int | None = None,

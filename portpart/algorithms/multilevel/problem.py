@@ -25,7 +25,7 @@ from portpart.algorithms.refinement.blocks import PreviousBlocks
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import Csr, EitherGraph, Hypergraph, Topology
-from portpart.primitives import max_of
+from portpart.primitives import gather, max_of
 
 # Constraints of a partition besides balance ----------------------------------------------------
 
@@ -168,6 +168,25 @@ class Problem(Generic[AnyGraph]):
 def rows_of(graph: EitherGraph, num_blocks: int) -> Csr:
     """The rows of the vertices, with the state of nets, yet to be found, where there are nets."""
     return net_rows(graph, num_blocks) if isinstance(graph, Hypergraph) else graph.csr
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A problem that is walked through in place of another one.
+
+    Attributes
+    ----------
+    problem : Problem
+    places : array of int32, shape (n,), optional
+        The number of each vertex in it; None if they have their own.
+    """
+
+    problem: Problem
+    places: Array | None = None
+
+    def in_given_order(self, part: Array) -> Array:
+        """The blocks of the vertices of the other problem."""
+        return part if self.places is None else gather(self.problem.space, part, self.places)
 
 
 # What a mapper is given ------------------------------------------------------------------------

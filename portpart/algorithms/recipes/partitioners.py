@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from portpart.algorithms.multilevel import Problem, Recipe, partition_multilevel
+from portpart.algorithms.multilevel import Prepared, Problem, Recipe, partition_multilevel
 from portpart.algorithms.recipes.catalogue import Entry, Table, chosen
 from portpart.algorithms.refinement import Piece
 from portpart.backends.programs import Array
@@ -31,7 +31,7 @@ class Algorithm(Entry):
     ----------
     recipe : callable
         The parts of the walk through a problem, by a configuration.
-    prepared : callable, optional
+    prepared : callable
         The problem that is walked through in place of one, where that is easier.
     around : tuple of Piece, optional
         Refinement around edits, where that is not Jet's.
@@ -42,15 +42,17 @@ class Algorithm(Entry):
     task: ClassVar[str] = "partition"
 
     recipe: Callable[[Problem, Any], Recipe] = field(repr=False)
-    prepared: Callable[[Problem, Any], Problem] | None = field(default=None, repr=False)
+    prepared: Callable[[Problem, Any], Prepared] = field(
+        default=lambda problem, config: Prepared(problem), repr=False)
     around: tuple[Piece, ...] | None = field(default=None, repr=False)
     growth: RowGrowth = field(default=HALF_MORE, repr=False)
 
     def partition(self, problem: Problem, config: Configuration) -> Array:
         """The blocks of a graph: an array of int32, shape (n,), in its space."""
-        if self.prepared is not None:
-            problem = self.prepared(problem, config)
-        return partition_multilevel(problem, self.recipe(problem, config))
+        prepared = self.prepared(problem, config)
+        problem = prepared.problem
+        return prepared.in_given_order(
+            partition_multilevel(problem, self.recipe(problem, config)))
 
 
 def _portpart() -> Algorithm:
@@ -138,7 +140,7 @@ def _portpart_of_nets() -> Algorithm:
         portpart_nets.PRESETS,
         {"refinement.temperatures": "c", "refinement.finest_temperatures": "c",
          "flows.alpha": "alpha"},
-        recipe=portpart_nets.portpart_nets, prepared=portpart_nets.with_fewer_nets,
+        recipe=portpart_nets.portpart_nets, prepared=portpart_nets.prepared,
         takes="hypergraphs",
     )  # fmt: skip
 

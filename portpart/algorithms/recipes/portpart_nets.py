@@ -18,10 +18,13 @@ from portpart.algorithms.coarsening import (
     cluster_rules,
     communities,
     contract_in_walk,
+    in_order,
+    places_by_nets,
     reduced_nets,
 )
 from portpart.algorithms.initial import GROWING_ON_NETS, InitialOptions
 from portpart.algorithms.multilevel import (
+    Prepared,
     Problem,
     Recipe,
     ScheduleOptions,
@@ -33,6 +36,7 @@ from portpart.algorithms.refinement import FlowOptions, RefinementOptions
 from portpart.algorithms.refinement.nets import ORDERS
 from portpart.backends.programs import Array
 from portpart.options import changed, check_options, described, option
+from portpart.primitives import put_to
 
 
 @described
@@ -122,16 +126,25 @@ of them to choose from, and with more levels refinement takes smaller steps.  St
 nets, which say little in the clique graph.  A cycle finds what the first walk has missed."""
 
 
-def with_fewer_nets(problem: Problem, config: HypergraphConfig) -> Problem:
+def prepared(problem: Problem, config: HypergraphConfig) -> Prepared:
     """The same problem without nets that are huge, and without repeated ones where there are many.
 
-    Values of results are those of all nets.
+    Values of results are those of all nets.  Where most nets are large, vertices are numbered in
+    the order of their nets, unless there are blocks to begin with.
     """
     fewer = reduced_nets(problem.graph, config.nets)
-    if fewer is problem.graph:
-        return problem
-    problem.trace.left_out(problem.graph, fewer)
-    return replace(problem, graph=fewer)
+    if fewer is not problem.graph:
+        problem.trace.left_out(problem.graph, fewer)
+        problem = replace(problem, graph=fewer)
+    wanted = problem.constraints
+    if wanted.initial is not None or wanted.previous_blocks is not None:
+        return Prepared(problem)
+    places = places_by_nets(fewer, config.nets)
+    if places is None:
+        return Prepared(problem)
+    if wanted.fixed is not None:
+        wanted = replace(wanted, fixed=put_to(problem.space, places, wanted.fixed))
+    return Prepared(replace(problem, graph=in_order(fewer, places), constraints=wanted), places)
 
 
 def portpart_nets(problem: Problem, config: HypergraphConfig) -> Recipe:

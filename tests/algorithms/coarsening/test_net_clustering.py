@@ -170,7 +170,7 @@ def test_vertices_of_very_many_pins_look_at_some_of_their_nets(space: ExecutionS
 
 def levels_of(space: ExecutionSpace, hypergraph: Hypergraph) -> list[Level[Hypergraph]]:
     """The hierarchy of a hypergraph."""
-    finest = merged_nets(hypergraph.to(space), NetOptions())
+    finest = merged_nets(hypergraph.to(space), hypergraph.num_vertices)
     rule = cluster_rule(finest, 60, NO_LIMIT, ClusteringOptions(), PROPOSING)
     return coarsen(space, finest, rule, stop_at=60, max_kept=0.95, contraction=contract_nets)
 

@@ -10,7 +10,6 @@ from hypothesis import given, settings, strategies as st
 
 from portpart.algorithms.coarsening import net_merging
 from portpart.algorithms.coarsening.net_contraction import contract_nets, merged_nets
-from portpart.algorithms.coarsening.options import NetOptions
 from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.hypergraph import Hypergraph
 from tests import oracles
@@ -97,7 +96,7 @@ def test_the_host_waits_once(space: ExecutionSpace) -> None:
 def test_large_nets_and_repetitions_are_left_out() -> None:
     """Vertices stay as they are."""
     made = merged_nets(hypergraph_of([[0, 1, 2], [3], [1, 0], [0, 1, 2, 3], [0, 1]], 5),
-                       NetOptions(max_size=3))
+                       max_net_size=3)
     assert nets_of(made) == [[0, 1, 2], [0, 1]]
     assert weights_of(made.net_weights, 2) == [1, 2]
     assert made.num_vertices == 5
@@ -107,8 +106,8 @@ def test_nets_of_one_digest_are_compared_pin_by_pin() -> None:
     """A digest that is nearly always the same merges no nets that differ."""
     rows = [[0, 1], [2, 3], [4, 5, 9], [0, 1], [2, 3]]
     hypergraph = hypergraph_of(rows, 10).to(LanesSpace(1))
-    assert nets_of(merged_nets(hypergraph, NetOptions())) == rows[:3]
+    assert nets_of(merged_nets(hypergraph, 10)) == rows[:3]
     with mock.patch.object(net_merging, "mixed", lambda value: value & 1):
-        made = merged_nets(hypergraph, NetOptions())
+        made = merged_nets(hypergraph, 10)
     assert nets_of(made) == [*rows[:3], [2, 3]]
     assert weights_of(made.net_weights, 4) == [2, 1, 1, 1]

@@ -243,7 +243,7 @@ def _partitioned(space: ExecutionSpace, case: Case, k: int = 3) -> np.ndarray:
 def _coarsened(space: ExecutionSpace, case: Case) -> np.ndarray:
     """All rows of the coarser hypergraphs."""
     finest = reduced_nets(HYPERGRAPHS[case.graph]().to(space), NetOptions())
-    finest = merged_nets(finest, NetOptions())
+    finest = merged_nets(finest, finest.num_vertices)
     rule = cluster_rule(finest, 20, finest.total_vertex_weight, IMPROVED,
                         NetProposals(NetOptions(40)))
     levels = coarsen(space, finest, rule, stop_at=20, max_kept=0.9, contraction=contract_nets,
