@@ -14,9 +14,8 @@ import hashlib
 import lzma
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import scipy.io
@@ -24,6 +23,7 @@ import scipy.sparse
 
 import portpart
 from bench.instances import data_folder
+from portpart import Hypergraph
 
 MAX_ARCS = 200_000
 """Graphs with fewer arcs than this are taken as hypergraphs of closed neighbourhoods."""
@@ -54,30 +54,29 @@ class NetInstance:
     name: str
     source: str
     kind: str
-    make: Callable[[], Any]
+    make: Callable[[], Hypergraph]
 
 
 def shared() -> Iterator[NetInstance]:
     """The hypergraphs of the data folder."""
     for path in _files("hypergraphs", ".hgr"):
         name = path.name.split(".hgr")[0]
-        yield NetInstance(name, name, "file", lambda path=path: portpart.io.read_hypergraph(path))
+        yield NetInstance(name, name, "file", partial(portpart.io.read_hypergraph, path))
 
 
 def made() -> Iterator[NetInstance]:
     """What is made of hypergraphs, graphs and matrices of the data folder."""
     for each in shared():
-        yield NetInstance(f"{each.name}_dual", each.source, "dual",
-                          lambda each=each: dual(each.make()))
+        yield NetInstance(f"{each.name}_dual", each.source, "dual", partial(dual_of, each))
     for path in _files("graphs", ".graph"):
         name = path.name.split(".graph")[0]
         if _arcs(path) < MAX_ARCS:
             yield NetInstance(f"{name}_closed", name, "closed",
-                              lambda path=path: closed_neighbourhoods(portpart.io.read(path)))
+                              partial(closed_neighbourhoods, path))
     for path in sorted((data_folder() / "graphs" / "original").glob("*.mtx")):
         for side in ("rows", "columns"):
             yield NetInstance(f"{path.stem}_{side}", path.stem, side,
-                              lambda path=path, side=side: matrix_model(path, side))
+                              partial(matrix_model, path, side))
 
 
 def wide() -> list[NetInstance]:
@@ -88,34 +87,36 @@ def wide() -> list[NetInstance]:
     return sorted(found.values(), key=lambda each: (each.source, each.name))
 
 
-def half(instances: list[NetInstance], which: str) -> list[NetInstance]:
+def half_of(instances: list[NetInstance], which: str) -> list[NetInstance]:
     """Those whose source is at an odd place ("choose") or at an even one ("report")."""
     sources = sorted({each.source for each in instances})
     first = ("choose", "report").index(which)
     return [each for each in instances if each.source in sources[first::2]]
 
 
-def dual(hypergraph: Any) -> Any:
+def dual_of(instance: NetInstance) -> Hypergraph:
     """Vertices become nets and nets become vertices, all of weight 1."""
+    hypergraph = instance.make()
     return portpart.as_hypergraph((hypergraph.vertex_offsets, hypergraph.vertex_nets),
                                   num_vertices=hypergraph.num_nets)
 
 
-def closed_neighbourhoods(graph: Any) -> Any:
-    """A net of each vertex and its neighbours."""
+def closed_neighbourhoods(path: Path) -> Hypergraph:
+    """A net of each vertex of a graph and its neighbours."""
+    graph = portpart.io.read(path)
     n = graph.num_vertices
     matrix = scipy.sparse.csr_array((np.ones(len(graph.targets), np.int8), graph.targets,
                                      graph.offsets), shape=(n, n))
     return portpart.as_hypergraph(matrix, diagonal=True)
 
 
-def matrix_model(path: Path, side: str) -> Any:
+def matrix_model(path: Path, side: str) -> Hypergraph:
     """A model of the pattern of a matrix: its rows, or its columns, are nets."""
     matrix = scipy.sparse.csr_array(scipy.io.mmread(path))
     return portpart.as_hypergraph(matrix, model="row-net" if side == "rows" else "column-net")
 
 
-def class_of(instance: NetInstance, hypergraph: Any) -> str:
+def class_of(instance: NetInstance, hypergraph: Hypergraph) -> str:
     """The class of a table: by huge nets or vertices first, then by how it is made, then by what it
     is of.
     """
@@ -151,7 +152,7 @@ def _arcs(path: Path) -> int:
     return 2 * int(line.split()[1])
 
 
-def _digest(hypergraph: Any) -> str:
+def _digest(hypergraph: Hypergraph) -> str:
     """Equal for hypergraphs with the same nets, whatever the order of pins."""
     offsets, pins = np.asarray(hypergraph.net_offsets), np.asarray(hypergraph.net_pins)
     owners = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))

@@ -1,12 +1,14 @@
-"""Compare partitioners of hypergraphs: files x k x algorithms x seeds, one evaluator for all.
+"""Compare partitioners of hypergraphs: names x k x algorithms x seeds, one evaluator for all.
 
     python -m bench.hypergraphs --files 'ibm*,neuron' --k 2,8 --algorithms portpart-default
+    python -m bench.hypergraphs --set wide --half report --output results/wide.jsonl
     python -m bench.hypergraphs --report-only
 
-Every result is appended to a JSON Lines file at once, and a run skips what the file has.  Times are
-those of the partition call alone, the hypergraph being in the partitioner's own form and on its
-device; the library's first call for each file and k, which compiles, is not counted.  Each file has
-a process of its own for each algorithm, for peers end it on some inputs.
+`bench.hypergraph_instances` says what the wide set is.  Every result is appended to a JSON Lines
+file at once, and a run skips what the file has.  Times are those of the partition call alone, the
+hypergraph being in the partitioner's own form and on its device; the library's first call for each
+hypergraph and k, which compiles, is not counted.  Each hypergraph has a process of its own for each
+algorithm, for peers end it on some inputs.
 """
 
 from __future__ import annotations
@@ -24,10 +26,10 @@ from typing import Any
 import click
 import numpy as np
 
+from bench.hypergraph_instances import NetInstance, class_of, half_of, shared, wide
 from bench.report import read_records, summary, table
 from bench.spaces import space_of
 
-DATA = Path(os.environ.get("PORTPART_DATA", Path(__file__).parents[2] / "shared" / "data"))
 DEFAULT_OUTPUT = Path(__file__).parent / "results" / "hypergraphs.jsonl"
 BASE = "mtkahypar"
 PEERS = {"mtkahypar": "DEFAULT", "mtkahypar-quality": "QUALITY",
@@ -40,6 +42,9 @@ Solver = Callable[[int, float, int], np.ndarray]
 
 @click.command(help=__doc__, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--files", default="*", show_default=True, help="Patterns of names.")
+@click.option("--set", "wanted", type=click.Choice(["shared", "wide"]), default="shared",
+              show_default=True)
+@click.option("--half", type=click.Choice(["choose", "report"]), help="Of the sources.")
 @click.option("--k", "ks", default="2,8,64", show_default=True)
 @click.option("--algorithms", default="mtkahypar,portpart-default", show_default=True,
               help=f"{', '.join(PEERS)}, portpart-PRESET, hyperg-PRESET.")
@@ -51,27 +56,27 @@ Solver = Callable[[int, float, int], np.ndarray]
 @click.option("--time-limit", default=600.0, show_default=True, help="For a file and an algorithm.")
 @click.option("--output", type=click.Path(path_type=Path), default=DEFAULT_OUTPUT)
 @click.option("--report-only", is_flag=True, help="Print the tables of the results on file.")
-def main(files: str, ks: str, algorithms: str, seeds: str, time_limit: float, output: Path,
-         report_only: bool, **setting: Any) -> None:  # fmt: skip
+def main(files: str, wanted: str, half: str | None, ks: str, algorithms: str, seeds: str,
+         time_limit: float, output: Path, report_only: bool, **setting: Any) -> None:  # fmt: skip
     if not report_only:
         output.parent.mkdir(parents=True, exist_ok=True)
         have = {_key(record) for record in read_records(output)}
-        for path in _chosen(files.split(",")):
+        for instance in _chosen(files.split(","), wanted, half):
             for algorithm in algorithms.split(","):
                 jobs = [
                     job for k in ks.split(",") for seed in seeds.split(",")
-                    if _key(job := {"graph": path.name.split(".hgr")[0], "algorithm": algorithm,
+                    if _key(job := {"graph": instance.name, "algorithm": algorithm,
                                     "k": int(k), "seed": int(seed), **setting}) not in have
                 ]
                 if jobs:
-                    _measure(path, jobs, output, time_limit)
+                    _measure(instance, jobs, output, time_limit)
     click.echo(report(read_records(output)))
 
 
-def _chosen(patterns: list[str]) -> list[Path]:
-    paths = sorted((DATA / "hypergraphs").glob("*.hgr*"), key=lambda path: path.stat().st_size)
-    return [path for path in paths
-            if any(fnmatch(path.name.split(".hgr")[0], pattern) for pattern in patterns)]
+def _chosen(patterns: list[str], wanted: str, which: str | None) -> list[NetInstance]:
+    found = wide() if wanted == "wide" else list(shared())
+    found = found if which is None else half_of(found, which)
+    return [each for each in found if any(fnmatch(each.name, pattern) for pattern in patterns)]
 
 
 def _key(record: Record) -> tuple:
@@ -79,10 +84,10 @@ def _key(record: Record) -> tuple:
         "graph", "algorithm", "k", "seed", "objective", "imbalance", "threads", "device"))
 
 
-def _measure(path: Path, jobs: list[Record], output: Path, time_limit: float) -> None:
+def _measure(instance: NetInstance, jobs: list[Record], output: Path, time_limit: float) -> None:
     """Run the jobs of one file and one algorithm in a process of their own."""
     process = multiprocessing.get_context("spawn").Process(
-        target=_work, args=(path, jobs, output), daemon=True)
+        target=_work, args=(instance, jobs, output), daemon=True)
     process.start()
     process.join(time_limit)
     if process.is_alive():
@@ -92,11 +97,11 @@ def _measure(path: Path, jobs: list[Record], output: Path, time_limit: float) ->
                    err=True)
 
 
-def _work(path: Path, jobs: list[Record], output: Path) -> None:
-    import portpart
+def _work(instance: NetInstance, jobs: list[Record], output: Path) -> None:
 
     os.environ.setdefault("NUMBA_NUM_THREADS", str(jobs[0]["threads"]))
-    hypergraph = portpart.io.read_hypergraph(path)
+    hypergraph = instance.make()
+    class_ = class_of(instance, hypergraph)
     solve = peer(hypergraph, jobs[0]) if jobs[0]["algorithm"] in PEERS else _own(hypergraph,
                                                                                   jobs[0])
     warm = set(PEERS) & {jobs[0]["algorithm"]}
@@ -107,7 +112,7 @@ def _work(path: Path, jobs: list[Record], output: Path) -> None:
         begin, used = time.perf_counter(), time.process_time()
         part = solve(job["k"], job["imbalance"], job["seed"])
         times = {"seconds": time.perf_counter() - begin, "cpu_seconds": time.process_time() - used}
-        record = {**job, **times, **evaluated(hypergraph, part, job)}
+        record = {**job, **times, "class": class_, **evaluated(hypergraph, part, job)}
         with output.open("a") as file:
             file.write(json.dumps(record) + "\n")
         click.echo(f"{job['graph']:<24} {job['algorithm']:<20} k={job['k']:<3} "

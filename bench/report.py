@@ -104,7 +104,7 @@ def summary(title: str, records: list[Record], algorithms: list[str], name: str,
 
 def _rows(record: Record) -> list[str]:
     """The rows of a summary that a graph counts for."""
-    rows = [group_of(record["family"]), "all"]
+    rows = [record.get("class") or group_of(record["family"]), "all"]
     return rows + [f"{row}, n > {LARGE:,}" for row in rows
                    if record.get("num_vertices", 0) > LARGE]  # fmt: skip
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import portpart
-from bench.hypergraphs import DATA
+from bench.instances import data_folder
 from bench.random_edits import RandomEdits
 from portpart import generators
 
@@ -68,9 +68,10 @@ def replays(design: str, k: int, *, model: str, rounds: int, seeds: list[int], s
 
 
 def _edits(design: str, model: str) -> Any:
-    paths = [DATA / "netlists" / f"{design}.v{packed}" for packed in ("", ".xz")]
+    paths = [data_folder() / "netlists" / f"{design}.v{packed}" for packed in ("", ".xz")]
     netlist = portpart.io.read_netlist(next(path for path in paths if path.exists()))
-    return portpart.io.read_edits(DATA / "traces" / f"{design}.ops.xz", netlist, model=model)
+    trace = data_folder() / "traces" / f"{design}.ops.xz"
+    return portpart.io.read_edits(trace, netlist, model=model)
 
 
 def _from_scratch(graph: Any, k: int, seeds: list[int], settings: Record) -> float:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from portpart.algorithms.coarsening import reduced_nets
+from portpart.algorithms.coarsening import in_order, places_by_nets, reduced_nets
 from portpart.algorithms.edits import EditableGraph, EditableHypergraph
 from portpart.algorithms.incremental import IncrementalRefiner, PartitionFigures
 from portpart.algorithms.objectives import CUT, Balance, net_objective
@@ -239,8 +239,11 @@ def _of_partition(sizes: GivenSizes, k: int, algorithm: Algorithm, config: Confi
         sizes = given = sizes_of(like)
         if isinstance(like, Hypergraph) and hasattr(config, "nets"):
             fewer = reduced_nets(like, config.nets)
+            places = places_by_nets(fewer, config.nets)
+            if places is not None:
+                fewer, dropped = in_order(fewer, places), int(places.nbytes)
             if fewer is not like:
-                sizes, dropped, like = sizes_of(fewer), given.own_bytes, fewer
+                sizes, dropped, like = sizes_of(fewer), dropped + given.own_bytes, fewer
     search = Search(algorithm, config, k, combines=session)
     ways = ways_to_shrink(search, sizes.counts, arc_shrink, like)
     estimate = counted(sizes, ways, partition_call(algorithm, config, k,

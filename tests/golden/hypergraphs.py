@@ -45,11 +45,21 @@ def of_gates() -> Hypergraph:
     return portpart.as_hypergraph((np.cumsum([0, *counts]), np.concatenate(readers)[order]))
 
 
+def of_covers() -> Hypergraph:
+    """Few rows that many columns cover two to five of, mostly neighbours: all nets are large."""
+    random, n = np.random.default_rng(6), 3500
+    columns = np.repeat(np.arange(n), random.integers(2, 6, n))
+    rows = (random.integers(0, 12, n)[columns] + random.integers(-2, 3, len(columns))) % 12
+    matrix = csr_matrix((np.ones(len(rows)), (rows, columns)), (12, n))
+    return portpart.as_hypergraph(matrix, model="row-net")
+
+
 GENERATED: dict[str, Callable[[], Hypergraph]] = {
     "netlist-1500": lambda: generators.netlist(1500),
     "netlist-1200-macros": with_macros,
     "matrix-1500": of_matrix,
     "gates-2000": of_gates,
+    "covers-3500": of_covers,
     "network-1024": lambda: neighbourhoods(generators.rmat(10)),
 }
 REAL = ("tv80",)
@@ -72,6 +82,7 @@ RUNS: dict[str, list[Run]] = {
                     (130, "hyperg", "default", "km1")],
     "gates-2000": [(2, "portpart", "strong", "cut"), (8, "portpart", "fast", "km1"),
                    (64, "portpart", "default", "km1")],
+    "covers-3500": [(2, "portpart", "strong", "km1"), (8, "portpart", "default", "km1")],
     "network-1024": [(8, "portpart", "default", "km1"), (64, "portpart", "default", "km1"),
                      (64, "portpart", "fast", "soed")],
     "tv80": [(2, "portpart", "default", "cut"), (8, "portpart", "default", "km1"),

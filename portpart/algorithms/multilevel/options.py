@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from portpart.algorithms.coarsening import is_skewed
-from portpart.algorithms.initial import MANY_BLOCKS
 from portpart.algorithms.refinement import RefinementOptions
 from portpart.graphs import EitherGraph
 from portpart.options import check_options, described, option
@@ -61,19 +60,9 @@ class ScheduleOptions:
         None, "A pass over a finest level with fewer than `small_blocks` vertices per block, if "
         "different.")
     small_blocks: int = option(200, "Blocks with fewer vertices are small.", min=0)
-    temperatures_for_many: tuple[float, ...] | None = option(
-        None, "The temperatures of all levels for more than 32 blocks, if different.", min=0,
-        max=1)
 
     def __post_init__(self) -> None:
         check_options(self)
-
-    def into(self, num_blocks: int) -> ScheduleOptions:
-        """The same for this many blocks."""
-        if num_blocks <= MANY_BLOCKS or self.temperatures_for_many is None:
-            return self
-        return replace(self, temperatures=self.temperatures_for_many, temperatures_for_many=None,
-                       finest_temperatures=self.temperatures_for_many)
 
     def passes(self, depth: int, graph: EitherGraph) -> tuple[float, ...]:
         """The temperatures of a level, 0 being the finest."""

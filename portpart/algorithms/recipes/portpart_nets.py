@@ -55,7 +55,7 @@ class HypergraphConfig:
     """
 
     coarsening: CoarseningOptions = option(
-        CoarseningOptions(coarsest_per_block=160, min_coarsest=768, max_coarsest=16384,
+        CoarseningOptions(coarsest_per_block=160, min_coarsest=3072, max_coarsest=16384,
                           max_kept=0.9, skip_above=0.8), "Where coarsening ends.")
     clustering: ClusteringOptions = option(
         ClusteringOptions(max_coarse_weight=3), "Merging by clusters.")
@@ -63,12 +63,12 @@ class HypergraphConfig:
         CommunityOptions(), "Communities, which clusters stay within; None: no communities.")
     nets: NetOptions = option(NetOptions(), "Nets that are used.")
     initial: InitialOptions = option(
-        InitialOptions(method="auto", start_blocks=512, growing=GROWING_ON_NETS),
+        InitialOptions(method="auto", start_blocks=512,
+                       growing=changed(GROWING_ON_NETS, {"net_levels_for_many": 3})),
         "Partitions of the coarsest hypergraph.")
     refinement: ScheduleOptions = option(
-        ScheduleOptions(temperatures=(0.75, 0.3), temperatures_for_many=(0.6,),
-                        finest_temperatures=(0.75, 0.3),
-                        coarse=RefinementOptions(tolerance=0.997, stall_limit=4, weak_limit=4,
+        ScheduleOptions(temperatures=(0.75, 0.3), finest_temperatures=(0.75, 0.3),
+                        coarse=RefinementOptions(tolerance=0.999, stall_limit=5, weak_limit=4,
                                                  until_balanced=True)),
         "Passes over the levels.")
     order: str = option(
@@ -87,20 +87,18 @@ class HypergraphConfig:
 STRONG = changed(HypergraphConfig(), {
     "coarsening.skip_above": 1.0,
     "initial.growing.refined": 4, "initial.growing.refined_for_many": None,
-    "initial.growing.net_levels_for_many": 3,
     "initial.growing.hierarchies_for_many": None, "initial.growing.max_moves_for_many": None,
-    "refinement.coarse.tolerance": 0.999, "refinement.coarse.stall_limit": 10,
-    "refinement.coarse.weak_limit": 8,
-    "refinement.temperatures": (0.9, 0.6, 0.3), "refinement.temperatures_for_many": None,
-    "refinement.finest_temperatures": (0.9, 0.6, 0.3),
+    "refinement.coarse.stall_limit": 10, "refinement.coarse.weak_limit": 8,
+    "refinement.temperatures": (0.9, 0.6, 0.3), "refinement.finest_temperatures": (0.9, 0.6, 0.3),
     "flows.levels": 100, "search.cycles": 1})
 
 PRESETS = {
     "fast": changed(HypergraphConfig(), {
+        "coarsening.min_coarsest": 768,
         "initial.growing.hierarchies": 4, "initial.growing.candidates": 4,
         "initial.growing.net_levels_for_many": None, "initial.growing.hierarchies_for_many": None,
-        "refinement.temperatures": (0.6,), "refinement.temperatures_for_many": None,
-        "refinement.finest_temperatures": (0.6,),
+        "refinement.coarse.tolerance": 0.997, "refinement.coarse.stall_limit": 4,
+        "refinement.temperatures": (0.6,), "refinement.finest_temperatures": (0.6,),
     }),
     "default": HypergraphConfig(),
     "strong": STRONG,
@@ -150,14 +148,13 @@ def prepared(problem: Problem, config: HypergraphConfig) -> Prepared:
 def portpart_nets(problem: Problem, config: HypergraphConfig) -> Recipe:
     """Coarsen by clusters, start, refine upwards, search on."""
     coarsest = config.coarsening.coarsest_vertices(problem.num_blocks)
-    refinement = config.refinement.into(problem.num_blocks)
-    passes = refinement.passes
+    passes = config.refinement.passes
     first, *others = cluster_rules(problem.graph, coarsest, problem.balance.cluster_limit(coarsest),
                                    config.clustering, problem.num_blocks,
                                    NetProposals(config.nets))
     return Recipe(
         config.coarsening, first, start_from_pool(problem, config.initial, passes),
-        jet_refiner(problem, refinement, config.order), passes, config.search,
+        jet_refiner(problem, config.refinement, config.order), passes, config.search,
         contraction=contract_in_walk, communities=communities_of(problem, config),
         flows=config.flows).in_turn(others)
 

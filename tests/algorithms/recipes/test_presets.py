@@ -89,7 +89,7 @@ def test_the_default_preset_is_the_default_configuration() -> None:
     {"refinement.temperatures": ()}, {"refinement.finest_temperatures": ()},
     {"refinement.temperatures": 0.5}, {"refinement.temperatures": (0.5, -0.1)},
     {"refinement.temperatures": (float("nan"),)}, {"refinement.temperatures": (1.1,)},
-    {"refinement.finest_temperatures": (0.5, 1.1)}, {"refinement.temperatures_for_many": (1.1,)},
+    {"refinement.finest_temperatures": (0.5, 1.1)},
     {"initial.starts": 0}, {"initial.method": "x"}, {"initial.starts": 1.5},
     {"coarsening.max_kept": 1.0}, {"coarsening.max_coarsest": -1},
     {"coarsening": 3}, {"refinement.finest": 0.5}, {"refinement.coarse_once_above": "many"},

@@ -25,6 +25,7 @@ from portpart.algorithms.coarsening.options import (
     CommunityOptions,
     NetOptions,
 )
+from portpart.algorithms.coarsening.order_by_nets import in_order, places_by_nets
 from portpart.algorithms.coarsening.ranks.hierarchy import Fold, coarsen_ranks
 from portpart.algorithms.coarsening.remove_large_nets import reduced_nets
 from portpart.algorithms.final_balance.empty_blocks import with_empty_filled
@@ -250,7 +251,9 @@ def _coarsened(space: ExecutionSpace, case: Case) -> np.ndarray:
                      labels=(communities(finest, 1, CommunityOptions(max_net_size=9)),))
     wide = reduced_nets(hypergraph_of([list(range(v, v + 6)) for v in (0, 1, 0)], 7).to(space),
                         NetOptions())
-    graphs = [*(level.graph for level in levels), wide]
+    places = places_by_nets(wide, NetOptions(max_rated=2))
+    assert places is not None
+    graphs = [*(level.graph for level in levels), wide, in_order(wide, places)]
     return np.concatenate([oracles.host(array) for graph in graphs
                            for array in graph.arrays.values() if array is not None])
 
