@@ -251,9 +251,10 @@ def _coarsened(space: ExecutionSpace, case: Case) -> np.ndarray:
                      labels=(communities(finest, 1, CommunityOptions(max_net_size=9)),))
     wide = reduced_nets(hypergraph_of([list(range(v, v + 6)) for v in (0, 1, 0)], 7).to(space),
                         NetOptions())
-    places = places_by_nets(wide, NetOptions(max_rated=2))
+    dense = hypergraph_of([[u for u in range(7) if u != v % 7] for v in range(40)], 7).to(space)
+    places = places_by_nets(dense, NetOptions(max_rated=2))
     assert places is not None
-    graphs = [*(level.graph for level in levels), wide, in_order(wide, places)]
+    graphs = [*(level.graph for level in levels), wide, in_order(dense, places)]
     return np.concatenate([oracles.host(array) for graph in graphs
                            for array in graph.arrays.values() if array is not None])
 
