@@ -308,8 +308,7 @@ def _coarsen_nets(hypergraph: Any) -> None:
     )
     from portpart.algorithms.coarsening.remove_large_nets import reduced_nets
 
-    finest = reduced_nets(hypergraph, NetOptions())
-    finest = merged_nets(finest, finest.num_vertices)
+    finest = merged_nets(reduced_nets(hypergraph, NetOptions()), hypergraph.num_vertices)
     rule = cluster_rule(finest, 48, finest.total_vertex_weight, ClusteringOptions(),
                         NetProposals(NetOptions()))
     coarsen(finest.space, finest, rule, stop_at=48, max_kept=0.95, contraction=contract_nets,

@@ -10,7 +10,6 @@ from .fixed_vertices import (
 from .metis import trivial_partition as trivial_partition
 from .options import (
     GROWING_ON_NETS as GROWING_ON_NETS,
-    MANY_BLOCKS as MANY_BLOCKS,
     GrowingOptions as GrowingOptions,
     InitialOptions as InitialOptions,
 )
