@@ -44,7 +44,7 @@ class EdgePartitionResult(PartitionResult):
         Both ends of each edge, the smaller one first, in the array type of the graph.
     copy_offsets, copy_blocks : array of int
         Vertex v has copies in the blocks ``copy_blocks[copy_offsets[v]:copy_offsets[v + 1]]``,
-        ascending: those that have an edge of it.  An isolated vertex has no copy.
+        ascending: the blocks with an edge of it.  An isolated vertex has no copy.
 
     Examples
     --------

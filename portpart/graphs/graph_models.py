@@ -244,7 +244,7 @@ def edge_hypergraph(graph: Graph) -> Hypergraph:
     Edge e is the e-th arc that leads to a vertex of a larger number, in the order of the rows; its
     two nets are its ends.  It weighs what the edge does, and a net what the vertex does, so the km1
     of blocks of edges is what all copies of vertices cost but the first of each.  Rows may be in
-    any order; parallel edges are edges of their own.  Time and memory are linear in the arcs.
+    any order; each parallel edge counts.  Time and memory are linear in the arcs.
     """
     space, arcs, m = graph.space, graph.num_arcs, graph.num_edges
     sources = tails(space, graph.offsets, arcs)

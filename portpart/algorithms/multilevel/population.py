@@ -1,6 +1,6 @@
 """A population of partitions: each round makes one more of them, and the best is kept.
 
-In a round two partitions are combined, one goes through a cycle, or one is made from scratch.  All
+In a round two partitions are combined, one is improved by a cycle, or one is made from scratch.  All
 that is drawn comes from a hash of the seed and of the number of the round.  A child takes the place
 of the worse partition that is most like it (Sanders, Schulz 2012).
 """
@@ -21,10 +21,10 @@ from portpart.graphs import Csr, EitherGraph, Hypergraph, Nets, team_for_all
 from portpart.primitives import STRIPES
 
 CYCLES = 5
-"""One child of so many comes from one partition, by a cycle."""
+"""One child of this many comes from one partition, by a cycle."""
 
 FRESH = 8
-"""One partition of so many is made from scratch when there are enough."""
+"""One partition of this many is made from scratch when there are enough."""
 
 TEAM_OF_NET = 8
 """Lanes for a net."""
@@ -103,7 +103,7 @@ class Population:
     ----------
     problem : Problem
     size : int
-        There are at most so many.
+        The most that there may be.
     """
 
     def __init__(self, problem: Problem[Any], size: int) -> None:

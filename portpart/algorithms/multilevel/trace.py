@@ -173,7 +173,7 @@ class Trace:
                                 "seconds": time.perf_counter() - self._begin})
 
     def ended_early(self, why: str, num_rounds: int) -> None:
-        """The rounds were left after so many of them; one more may have been noted."""
+        """The rounds ended after `num_rounds`; one more may have been noted."""
         self.ended = why
         del (self.rounds or [])[num_rounds:]
 
