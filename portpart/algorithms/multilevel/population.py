@@ -1,8 +1,8 @@
 """A population of partitions: each round makes one more of them, and the best is kept.
 
-In a round two partitions are combined, one is improved by a cycle, or one is made from scratch.  All
-that is drawn comes from a hash of the seed and of the number of the round.  A child takes the place
-of the worse partition that is most like it (Sanders, Schulz 2012).
+In a round two partitions are combined, one is improved by a cycle, or one is made from scratch.
+All that is drawn comes from a hash of the seed and of the number of the round.  A child takes the
+place of the worse partition that is most like it (Sanders, Schulz 2012).
 """
 
 from __future__ import annotations
