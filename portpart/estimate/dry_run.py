@@ -28,7 +28,7 @@ MAX_VERTICES = 2**18
 """Number of vertices of the placeholder of a graph, unless there are more blocks."""
 
 
-DENSITIES_OF_NETS = 3 / 4, 1, 4 / 3
+DENSITIES_OF_NETS = 9 / 16, 3 / 4, 1, 4 / 3
 """Pins of a placeholder for a hypergraph, as factors of the real number.
 
 With the levels of all together barely a team for rows of some mean length is missed.
