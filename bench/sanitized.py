@@ -299,6 +299,7 @@ def _coarsen_nets(hypergraph: Any) -> None:
     from portpart.algorithms.coarsening.clustering import cluster_rule
     from portpart.algorithms.coarsening.communities import communities
     from portpart.algorithms.coarsening.hierarchy import coarsen
+    from portpart.algorithms.coarsening.large_nets import reduced_nets
     from portpart.algorithms.coarsening.net_contraction import contract_nets, merged_nets
     from portpart.algorithms.coarsening.net_proposals import NetProposals
     from portpart.algorithms.coarsening.options import (
@@ -306,7 +307,6 @@ def _coarsen_nets(hypergraph: Any) -> None:
         CommunityOptions,
         NetOptions,
     )
-    from portpart.algorithms.coarsening.remove_large_nets import reduced_nets
 
     finest = merged_nets(reduced_nets(hypergraph, NetOptions()), hypergraph.num_vertices)
     rule = cluster_rule(finest, 48, finest.total_vertex_weight, ClusteringOptions(),

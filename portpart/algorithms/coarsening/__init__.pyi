@@ -47,6 +47,11 @@ from .hierarchy import (
     label_of_clusters as label_of_clusters,
     value_of_clusters as value_of_clusters,
 )
+from .large_nets import (
+    in_order as in_order,
+    places_by_nets as places_by_nets,
+    reduced_nets as reduced_nets,
+)
 from .matching import matching_rule as matching_rule
 from .net_contraction import (
     contract_in_walk as contract_in_walk,
@@ -66,8 +71,6 @@ from .options import (
     NetOptions as NetOptions,
     sizes_of as sizes_of,
 )
-from .order_by_nets import in_order as in_order, places_by_nets as places_by_nets
-from .remove_large_nets import reduced_nets as reduced_nets
 from .two_hop_clusters import (
     group_among as group_among,
     groups_for as groups_for,

@@ -16,9 +16,9 @@ import numpy as np
 from portpart.algorithms.coarsening.cluster_ratings import ClusterRow, Rating, weight_towards
 from portpart.algorithms.coarsening.clustering import NO_LIMIT, ArcProposals, cluster
 from portpart.algorithms.coarsening.contraction import contract
+from portpart.algorithms.coarsening.large_nets import remove_large_nets
 from portpart.algorithms.coarsening.options import ClusteringOptions, CommunityOptions
 from portpart.algorithms.coarsening.proposals import Proposals, keep_best_score
-from portpart.algorithms.coarsening.remove_large_nets import remove_large_nets
 from portpart.backends import language as kl
 from portpart.backends.programs import Array
 from portpart.graphs import MAX_INT32_ARCS, Csr, Graph, Hypergraph, Nets, degree_of, team_for

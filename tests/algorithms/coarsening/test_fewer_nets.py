@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import portpart
+from portpart.algorithms.coarsening.large_nets import reduced_nets, remove_large_nets
 from portpart.algorithms.coarsening.options import NetOptions
-from portpart.algorithms.coarsening.remove_large_nets import reduced_nets, remove_large_nets
 from portpart.algorithms.recipes.portpart_nets import HypergraphConfig
 from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.hypergraph import Hypergraph

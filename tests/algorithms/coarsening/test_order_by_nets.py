@@ -7,9 +7,8 @@ import pytest
 import scipy.sparse
 
 import portpart
+from portpart.algorithms.coarsening.large_nets import in_order, places_by_nets, reduced_nets
 from portpart.algorithms.coarsening.options import NetOptions
-from portpart.algorithms.coarsening.order_by_nets import in_order, places_by_nets
-from portpart.algorithms.coarsening.remove_large_nets import reduced_nets
 from portpart.algorithms.recipes.portpart_nets import HypergraphConfig
 from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.hypergraph import Hypergraph

@@ -18,6 +18,7 @@ from portpart.algorithms.coarsening.clustering import cluster_rule
 from portpart.algorithms.coarsening.communities import communities
 from portpart.algorithms.coarsening.contraction import contract
 from portpart.algorithms.coarsening.hierarchy import coarsen
+from portpart.algorithms.coarsening.large_nets import in_order, places_by_nets, reduced_nets
 from portpart.algorithms.coarsening.net_contraction import contract_nets, merged_nets
 from portpart.algorithms.coarsening.net_proposals import NetProposals
 from portpart.algorithms.coarsening.options import (
@@ -25,9 +26,7 @@ from portpart.algorithms.coarsening.options import (
     CommunityOptions,
     NetOptions,
 )
-from portpart.algorithms.coarsening.order_by_nets import in_order, places_by_nets
 from portpart.algorithms.coarsening.ranks.hierarchy import Fold, coarsen_ranks
-from portpart.algorithms.coarsening.remove_large_nets import reduced_nets
 from portpart.algorithms.final_balance.empty_blocks import with_empty_filled
 from portpart.algorithms.final_balance.overload import with_heavy_apart
 from portpart.algorithms.incremental import edits, nets as nets_followed

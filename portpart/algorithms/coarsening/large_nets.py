@@ -1,4 +1,4 @@
-"""What is left of the nets of a hypergraph before it is coarsened: huge and repeated ones go.
+"""Large nets: which of them count in coarsening, and an order of vertices that have no others.
 
 A net of very many pins is cut by nearly every partition, and looking at it costs most; it stays
 where many vertices have no others.  Of identical nets one is enough, of the weight of all, and nets
@@ -12,24 +12,27 @@ from dataclasses import replace
 
 import numpy as np
 
-from portpart.algorithms.coarsening.net_contraction import merged_nets
+from portpart.algorithms.coarsening.clusters import Clusters
+from portpart.algorithms.coarsening.net_contraction import contract_nets, merged_nets
 from portpart.algorithms.coarsening.options import NetOptions
 from portpart.backends import language as kl
 from portpart.backends.programs import Array
-from portpart.graphs import MAX_INT32, Csr, Hypergraph, Nets, team_for_longest
+from portpart.graphs import MAX_INT32, Csr, Hypergraph, Nets, team_for, team_for_longest
 from portpart.primitives import (
     TILE,
     converted,
     gather,
+    iota,
     mixed,
     offsets_from_counts,
+    put_to,
     row_measures,
+    sort_keys,
     sum_of,
 )
 
 MIN_SPARED = 0.05
 """From this share of repeated nets on they are merged before the first level is made."""
-
 
 MAX_WITHOUT = 0.25
 """Up to this share of the vertices may have large nets only for these not to count."""
@@ -176,3 +179,56 @@ def copy_kept(i, vertex_nets, kept, places, nets):
     """Copy a net of a vertex that has pins still."""
     if kept[i] != 0:
         nets[places[i]] = vertex_nets[i]
+
+
+# An order of vertices by their nets, where most of them have large nets only ------------------
+#
+# Of such nets clustering examines the pins next to each vertex (`net_proposals.py`), which finds
+# similar vertices if these have neighbouring numbers.  So vertices are numbered anew, sorted by
+# their smallest net, then by the second one, and so on: small nets in common count most.
+
+KEY_BITS = 62
+
+
+def places_by_nets(hypergraph: Hypergraph, options: NetOptions) -> Array | None:
+    """The place of each vertex in the order of its nets, smallest first.
+
+    Returns
+    -------
+    array of int32, shape (n,), or None
+        None where enough vertices have a net that is rated.
+    """
+    if share_without(hypergraph, options.max_rated) <= MAX_WITHOUT:
+        return None
+    space, n, m = hypergraph.space, hypergraph.num_vertices, hypergraph.num_nets
+    _, nets = sort_keys(space, net_sizes(hypergraph))
+    bits = m.bit_length()
+    keys = space.empty(n, np.int64)
+    space.parallel_for(n, write_key, hypergraph.csr, put_to(space, nets, iota(space, m)), bits,
+                       KEY_BITS // bits, keys, team=team_for(hypergraph.mean_degree))
+    _, vertices = sort_keys(space, keys)
+    return put_to(space, vertices, iota(space, n))
+
+
+def in_order(hypergraph: Hypergraph, places: Array) -> Hypergraph:
+    """The same with vertex v at place ``places[v]``, without nets of one pin, and each net once."""
+    space, n = hypergraph.space, hypergraph.num_vertices
+    alone = Clusters(n, cluster=places, count=space.full(1, n, np.int64))
+    return contract_nets(hypergraph, alone, max_net_size=n)
+
+
+@kl.kernel
+def write_key(v, rows: Csr, ranks, bits, fields, keys):
+    """keys[v] = the smallest ranks of v's nets, each of a number of bits."""
+    key = kl.int64(0)
+    last = kl.int64(-1)
+    for _ in range(fields):
+        least = (kl.int64(1) << bits) - 1
+        for i in range(rows.begin[v] + kl.lane(), rows.end[v], kl.team_size()):
+            rank = kl.int64(ranks[rows.targets[i]])
+            if rank > last:
+                least = min(least, rank)
+        last = kl.team_min(least)
+        key = (key << bits) | last
+    if kl.lane() == 0:
+        keys[v] = key
