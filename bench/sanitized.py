@@ -89,11 +89,11 @@ def searches(space: Any, graphs: Graphs) -> Runs:
     import portpart
     from portpart.algorithms.multilevel.options import SearchOptions
 
-    partition = portpart.PortpartConfig(search=SearchOptions(2, 1))
+    partition = portpart.PortpartConfig(search=SearchOptions(2, 1, population=2))
     integrated = portpart.IntegratedConfig(search=SearchOptions(2, 1))
     sections = portpart.MultisectionConfig(preset="fast", runs=(2,), cycles=1)
     for name, graph in graphs.items():
-        yield f"{name}, search", partial(_partition, space, graph, preset=partition)
+        yield f"{name}, search", partial(_partition, space, graph, preset=partition, rounds=24)
         for label, preset in {"im": integrated, "hm": sections}.items():
             yield f"{label}, {name}, search", partial(
                 _map, space, graph, _hierarchy(), None, preset)
@@ -231,7 +231,9 @@ def inputs(space: Any, graphs: Graphs) -> Runs:
 def nets(space: Any, graphs: Graphs) -> Runs:
     """Yield hierarchies and refinements of hypergraphs, the neighbourhoods of vertices."""
     import portpart
+    from portpart.algorithms.multilevel.options import SearchOptions
 
+    config = portpart.HypergraphConfig(search=SearchOptions(population=2))
     for name, graph in graphs.items():
         hypergraph = portpart.as_hypergraph((graph.offsets, graph.targets),
                                             vertex_weights=graph.vertex_weights).to(space)
@@ -240,6 +242,8 @@ def nets(space: Any, graphs: Graphs) -> Runs:
         for each in (hypergraph, graph.to(space)):
             yield f"empty blocks, {name}, {type(each).__name__}", partial(_fill_empty, each)
         yield f"starts of nets, {name}", partial(_grow_on_nets, hypergraph)
+        yield f"rounds on nets, {name}", partial(portpart.partition, hypergraph, 3, rounds=24,
+                                                 preset=config)
         for objective, k in product(("km1", "cut", "soed"), (3, 70)):
             for sequences in (False, True):
                 yield f"refined nets, {name}, {objective}, {k}, {sequences}", partial(
@@ -296,23 +300,19 @@ def _grow_on_nets(hypergraph: Any) -> None:
 
 
 def _coarsen_nets(hypergraph: Any) -> None:
+    from portpart.algorithms import coarsening
     from portpart.algorithms.coarsening.clustering import cluster_rule
-    from portpart.algorithms.coarsening.communities import communities
-    from portpart.algorithms.coarsening.hierarchy import coarsen
-    from portpart.algorithms.coarsening.large_nets import reduced_nets
-    from portpart.algorithms.coarsening.net_contraction import contract_nets, merged_nets
-    from portpart.algorithms.coarsening.net_proposals import NetProposals
-    from portpart.algorithms.coarsening.options import (
-        ClusteringOptions,
-        CommunityOptions,
-        NetOptions,
-    )
 
-    finest = merged_nets(reduced_nets(hypergraph, NetOptions()), hypergraph.num_vertices)
-    rule = cluster_rule(finest, 48, finest.total_vertex_weight, ClusteringOptions(),
-                        NetProposals(NetOptions()))
-    coarsen(finest.space, finest, rule, stop_at=48, max_kept=0.95, contraction=contract_nets,
-            labels=(communities(finest, 1, CommunityOptions(max_net_size=9)),))
+    places = coarsening.places_by_nets(hypergraph, coarsening.NetOptions(max_rated=1))
+    hypergraph = hypergraph if places is None else coarsening.in_order(hypergraph, places)
+    options = coarsening.NetOptions()
+    finest = coarsening.merged_nets(coarsening.reduced_nets(hypergraph, options),
+                                    hypergraph.num_vertices)
+    rule = cluster_rule(finest, 48, finest.total_vertex_weight, coarsening.ClusteringOptions(),
+                        coarsening.NetProposals(options))
+    groups = coarsening.communities(finest, 1, coarsening.CommunityOptions(max_net_size=9))
+    coarsening.coarsen(finest.space, finest, rule, stop_at=48, max_kept=0.95,
+                       contraction=coarsening.contract_nets, labels=(groups,))
 
 
 def primitives(space: Any, graphs: Graphs) -> Runs:

@@ -100,7 +100,7 @@ def test_walk_is_what_a_call_does() -> None:
 
 
 def test_a_hypergraph_takes_the_steps_of_the_page() -> None:
-    nets = netlist(2000)
+    nets = netlist(5000)
     assert_steps("A hypergraph", calls_of(lambda: portpart.partition(nets, 4, threads=1))[0])
 
 

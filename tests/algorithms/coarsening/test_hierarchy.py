@@ -230,7 +230,8 @@ def test_a_level_that_hardly_shrinks_is_skipped(space: ExecutionSpace, skip_abov
 def test_skipped_levels_are_in_no_statistics() -> None:
     nets = circuit(3000, 5, large=900)
     found = {share: portpart.partition(nets, 2, device="cpu", preset=changed(
-        portpart.HypergraphConfig(), {"coarsening.skip_above": share})) for share in (1.0, 0.3)}
+        portpart.HypergraphConfig(), {"coarsening.min_coarsest": 768,
+                                      "coarsening.skip_above": share})) for share in (1.0, 0.3)}
     levels = {share: result.stats["levels"] for share, result in found.items()}
     assert 1 < len(levels[0.3]) < len(levels[1.0])
     assert levels[0.3][-1]["vertices"] == levels[1.0][-1]["vertices"]
