@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from portpart.algorithms.coarsening import NetOptions
-from portpart.algorithms.mapping import mapper_of
 from portpart.algorithms.multilevel import Constraints, MappingProblem, Problem, Trace
 from portpart.algorithms.objectives import CUT, Balance, distances_on, net_objective
+from portpart.algorithms.refinement import RefinementSizes, refining_bytes
 from portpart.algorithms.refinement.blocks import PreviousBlocks
+from portpart.backends.programs import ExecutionSpace
+from portpart.errors import OutOfMemory
 from portpart.estimate.space import Shrinking, SizingSpace
-from portpart.graphs import MAX_INT32, MAX_INT32_ARCS, EitherGraph, Graph, Hypergraph, Topology
+from portpart.graphs import (
+    MAX_INT32,
+    MAX_INT32_ARCS,
+    EitherGraph,
+    Graph,
+    Hypergraph,
+    Topology,
+    table,
+)
 
 if TYPE_CHECKING:
     from portpart.algorithms.recipes import Algorithm
     from portpart.backends.programs import Array
     from portpart.options import Configuration
-
-
-from collections.abc import Iterator
-from dataclasses import replace
-
-from portpart.algorithms.refinement import RefinementSizes, refining_bytes
-from portpart.backends.programs import ExecutionSpace
-from portpart.errors import OutOfMemory
-from portpart.graphs import table
 
 ASKED_FROM = 2**28
 """Calls that need fewer bytes do not ask for the free memory."""
@@ -258,6 +259,8 @@ def partition_call(algorithm: Algorithm, config: Configuration, k: int,
 def mapping_call(machine: Topology, algorithm: str | None,
                  preset: str | Configuration) -> Callable[[EitherGraph, SizingSpace], None]:
     """A call of map_processes, without the swaps of blocks."""
+    from portpart.algorithms.mapping import mapper_of  # partitions load no mapper
+
     mapper, config = mapper_of(algorithm, preset, machine.is_hierarchy)
 
     def call(graph: EitherGraph, space: SizingSpace) -> None:

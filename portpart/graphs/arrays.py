@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, Union
 
 import numpy as np
 
@@ -17,12 +17,6 @@ if TYPE_CHECKING:
 
     from portpart.backends.programs import Array, ExecutionSpace
 
-
-from collections.abc import Hashable, Iterable, Mapping
-from typing import TYPE_CHECKING, Protocol, TypeAlias, Union
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 class HoldsBlocks(Protocol):
     """A result or a session: what has a block for each vertex."""

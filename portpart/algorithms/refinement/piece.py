@@ -11,21 +11,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from portpart.algorithms.objectives import HUB_TEAM, Rules
-from portpart.algorithms.refinement.options import RefinementOptions, RefinementSizes
+from portpart.algorithms.refinement.blocks import Blocks
+from portpart.algorithms.refinement.gains import ActiveSets, GainCache, UnratedList
+from portpart.algorithms.refinement.incumbent import Incumbent
+from portpart.algorithms.refinement.moves import Moves
+from portpart.algorithms.refinement.options import Figures, RefinementOptions, RefinementSizes
+from portpart.algorithms.refinement.rebalancing import Rebalancing
 from portpart.backends.language import Kernel, Record, Word
 from portpart.backends.programs import Element, ExecutionSpace, Program
 from portpart.graphs import Csr
 
 if TYPE_CHECKING:
     from portpart.backends.programs import Records
-
-
-from portpart.algorithms.refinement.blocks import Blocks
-from portpart.algorithms.refinement.gains import ActiveSets, GainCache, UnratedList
-from portpart.algorithms.refinement.incumbent import Incumbent
-from portpart.algorithms.refinement.moves import Moves
-from portpart.algorithms.refinement.options import Figures
-from portpart.algorithms.refinement.rebalancing import Rebalancing
 
 
 class LevelWords(Figures, Moves.own_words, GainCache.own_words, ActiveSets.own_words,
