@@ -191,7 +191,8 @@ def test_the_gain_is_true_and_limits_hold(name: str, options: FlowOptions, objec
 def test_it_finds_what_single_moves_do_not(objective: str) -> None:
     """It improves what is refined already; else these tests could not fail."""
     graph = generators.netlist(4000)
-    part = np.asarray(portpart.partition(graph, 8, seed=1, objective=objective).part)
+    part = np.asarray(portpart.partition(graph, 8, seed=1, objective=objective,
+                                         preset="fast").part)
     _, gain = refined(reference(), graph, part, balance_of(graph, 8), objective)
     assert gain > 0
 
