@@ -236,7 +236,7 @@ expected = {rounds: call(rounds).part for rounds in range(1, 13)}
 duration = (time.perf_counter() - start) / 6
 random.seed(1)
 ends = []
-for _ in range(20):
+while len(ends) < 20 or ("interrupt" not in ends and len(ends) < 200):
     timer = threading.Timer(random.random() * duration, _thread.interrupt_main)
     try:
         timer.start()

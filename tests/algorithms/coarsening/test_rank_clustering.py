@@ -9,10 +9,7 @@ from hypothesis import given, settings, strategies as st
 from portpart import backends, generators
 from portpart.algorithms.coarsening.clustering import cluster
 from portpart.algorithms.coarsening.options import ClusteringOptions
-from portpart.algorithms.coarsening.ranks import (
-    clustering as rank_clustering,
-    numbers as rank_numbers,
-)
+from portpart.algorithms.coarsening.ranks import clustering as rank_clustering
 from portpart.algorithms.coarsening.ranks.clustering import cluster_ranks
 from portpart.algorithms.coarsening.ranks.groups import Dealt, Leftovers, place_in
 from portpart.algorithms.coarsening.ranks.rounds import GhostItems
@@ -122,8 +119,9 @@ def test_a_rank_knows_the_labels_of_ghosts_and_of_all_leaders(name, monkeypatch)
             known = state.rounds.label[handles]
             assert known.tolist() == label[state.handles.names[handles]].tolist()
         compared.append(int((leaders >= state.local).sum()))
-        return (yield from rank_numbers.numbered(state, ghosts_know))
+        return (yield from own(state, ghosts_know))
 
+    own = rank_clustering.numbered
     monkeypatch.setattr(rank_clustering, "numbered", numbered)
     for size in SIZES:
         check(whole, borders(whole.num_vertices, size, size), 40, size, OPTIONS["rounds"], label)
