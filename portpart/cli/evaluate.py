@@ -48,7 +48,7 @@ def command(
     if edges and "num_edges" not in sizes:
         raise click.UsageError("--edges is for graphs: a hypergraph has no edges")
     count = sizes["num_edges" if edges else "num_vertices"]
-    blocks = files.read_partition(part, count, vertex_names, k=k)
+    blocks = files.read_partition(part, count, vertex_names, k=k, of_edges=edges)
     evaluate = metrics.evaluate_edges if edges else metrics.evaluate
     evaluation: Any = evaluate(loaded, blocks, k, shares)
     feasible = evaluation.is_balanced(imbalance)

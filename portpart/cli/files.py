@@ -233,21 +233,24 @@ def writes_nets(name: str, file_format: str | None) -> bool:
 
 
 def read_partition(
-    name: str, num_vertices: int, names: Sequence[Hashable] | None = None, free: bool = False,
-    k: int | None = None,
+    name: str, count: int, names: Sequence[Hashable] | None = None, free: bool = False,
+    k: int | None = None, of_edges: bool = False,
 ) -> np.ndarray:
-    """Read one block number a line from file `name`, which must hold `num_vertices` of them.
+    """Read one block number a line from file `name`, for `count` vertices or edges.
 
     With `names` a name stands before each.  With `free` -1 stands for a vertex that is in no block.
     With `k` the blocks must be below it.
     """
     from portpart import io
 
-    part = (io.read_partition(name, num_vertices, free=free) if names is None
+    part = (io.read_partition(name, None if of_edges else count, free=free) if names is None
             else io.read_named_partition(name, names, free=free))
+    if len(part) != count:
+        raise GraphFormatError(f"{name}: {len(part)} lines for {count} edges")
     if k is not None and part.max(initial=0) >= k:
         vertex = int((part >= k).argmax())
-        which = f"vertex {vertex + 1}" if names is None else shown(names[vertex])
+        what = "edge" if of_edges else "vertex"
+        which = f"{what} {vertex + 1}" if names is None else shown(names[vertex])
         raise click.UsageError(f"{name}: {which} is in block {part[vertex]}; block numbers must "
                                f"lie in 0 ... {k - 1}")
     return part

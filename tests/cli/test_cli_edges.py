@@ -43,6 +43,16 @@ def test_a_partition_is_written_described_and_evaluated(
     assert "replication factor" in answer(capsys, "evaluate", "grid.graph", "e.part", "--edges")
 
 
+def test_files_of_blocks_are_counted_in_edges(here: Path,
+                                              capsys: pytest.CaptureFixture[str]) -> None:
+    Path("short.part").write_text("0\n1\n")
+    said = answer(capsys, "evaluate", "grid.graph", "short.part", "--edges", code=2)
+    assert f"short.part: 2 lines for {GRAPH.num_edges} edges" in said
+    np.savetxt("high.part", np.arange(GRAPH.num_edges) % 3, "%d")
+    said = answer(capsys, "evaluate", "grid.graph", "high.part", "--edges", "-k", "2", code=2)
+    assert "edge 3 is in block 2; block numbers must lie in 0 ... 1" in said
+
+
 def test_lines_may_begin_with_both_ends(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = answer(capsys, "partition-edges", "grid.graph", "-k", "2", "-o", "-", "--ends")
     result = portpart.partition_edges(GRAPH, 2)
