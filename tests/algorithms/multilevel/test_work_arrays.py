@@ -34,14 +34,10 @@ GRAPHS: dict[str, Callable[[], EitherGraph]] = {
     "bcsstk29": functools.cache(lambda: portpart.io.read(data_folder.graph_path("bcsstk29"))),
     "netlist": functools.cache(lambda: generators.netlist(4000)),
 }
-SIZES = 2, 24, 70
 CALLS = [*((name, algorithm, preset) for name in ("mesh", "rmat") for algorithm, preset in
            [*((each, "default") for each in ALGORITHMS), ("portpart", "strong"), ("jet", "paper")]),
          ("bcsstk29", "portpart", "default"),
          *(("netlist", algorithm, "default") for algorithm in OF_NETS)]
-CASES = [(*call, SIZES[(number + shift) % 3]) for number, call in enumerate(CALLS)
-         for shift in (range(3) if call[1:] == ("portpart", "default") else range(1))]
-"""Numbers of blocks take turns, but for `portpart`, which has all."""
 
 
 @pytest.fixture
@@ -50,7 +46,8 @@ def grows(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     return lambda: monkeypatch.setattr(work, "ROOMY", EVERY_LEVEL)
 
 
-@pytest.mark.parametrize(("name", "algorithm", "preset", "k"), CASES)
+@pytest.mark.parametrize("k", [2, 24, 70])
+@pytest.mark.parametrize(("name", "algorithm", "preset"), CALLS)
 def test_results_do_not_depend_on_how_much_room_there_is(
     space: ExecutionSpace, grows: Callable[[], None], name: str, algorithm: str, preset: str, k: int
 ) -> None:
