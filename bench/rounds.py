@@ -21,7 +21,7 @@ from typing import Any
 import click
 
 import portpart
-from bench.hypergraphs import DATA
+from bench.instances import data_folder
 from bench.report import geometric_mean, read_records, table
 
 DEFAULT_OUTPUT = Path(__file__).parent / "results" / "rounds.jsonl"
@@ -72,7 +72,8 @@ def main(files: str, ks: str, imbalance: float, seconds: float, rounds: str, see
 
 
 def _chosen(patterns: Sequence[str]) -> list[Path]:
-    files = [*(DATA / "graphs").iterdir(), *(DATA / "hypergraphs").iterdir()]
+    files = [*(data_folder() / "graphs").iterdir(),
+             *(data_folder() / "hypergraphs").iterdir()]
     return sorted(path for path in files if path.is_file() and any(
         fnmatch(_name(path), pattern) for pattern in patterns))
 

@@ -109,11 +109,11 @@ def seconds(name: str, value: Any) -> float:
 
 def number_of_rounds(name: str, value: Any) -> int | str:
     """A number of rounds, or as many as there is time for."""
-    if not isinstance(value, str):
+    if not isinstance(value, (str, bool)):
         return checked_integer(name, value, 1, MAX_BLOCKS)
     if value == UNTIL_LIMIT:
         return value
-    if value.isdecimal() and len(value) < 20:
+    if isinstance(value, str) and value.isdecimal() and len(value) < 20:
         return checked_integer(name, int(value), 1, MAX_BLOCKS)
     raise InputError(f"{name} is {shown(value)}; it must be a number of rounds or {UNTIL_LIMIT!r}")
 

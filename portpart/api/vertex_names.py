@@ -10,6 +10,7 @@ import numpy as np
 from portpart.api.bounds import FREE
 from portpart.errors import InputError, shown
 from portpart.graphs import by_name, did_you_mean, held_blocks, host_array
+from portpart.options import MAX_BLOCKS
 
 if TYPE_CHECKING:
     from portpart.graphs import Hypergraph
@@ -60,24 +61,33 @@ def blocks_by_edge(values: Any, name: str, edges: Hypergraph) -> Any:
     """
     if not isinstance(values, Mapping):
         return values
-    number = _numbers(edges.net_names, edges.num_nets)
-    given = {}
+    names, number = edges.net_names, _numbers(edges.net_names, edges.num_nets)
+    given: dict[tuple[int, ...], int] = {}
     for pair, block in values.items():
         ends = sorted(number.get(end, FREE) for end in pair) if isinstance(pair, tuple) else []
         if len(ends) != 2 or FREE in ends:
             raise InputError(f"{name} names {shown(pair)}, which is no pair of vertices")
-        given[tuple(ends)] = block
+        if not isinstance(block, (int, np.integer)) or abs(int(block)) > MAX_BLOCKS:
+            raise InputError(f"{name} maps the edge {shown(pair)} to {shown(block)}; blocks must "
+                             "be integers below 2**31")
+        if given.setdefault(tuple(ends), int(block)) != block:
+            raise InputError(f"{name} has the edge {shown(pair)} in both directions, in blocks "
+                             f"{given[tuple(ends)]} and {block}")
     pairs = list(map(tuple, edges.space.to_host(edges.vertex_nets).reshape(-1, 2).tolist()))
     unknown = next(iter(given.keys() - set(pairs)), None)
     if unknown is not None:
-        raise InputError(f"{name} names the vertices {unknown}, which no edge joins")
+        raise InputError(f"{name} names the vertices {_called(unknown, names)}, which no edge "
+                         "joins")
     if name == "initial" and len(given) < len(set(pairs)):
         missing = next(pair for pair in pairs if pair not in given)
-        raise InputError(f"initial has no block for the edge of the vertices {missing}")
-    blocks = [given.get(pair, FREE) for pair in pairs]
-    if not all(isinstance(block, (int, np.integer)) for block in blocks):
-        raise InputError(f"{name} maps edges to {shown(blocks[0])}; blocks must be integers")
-    return np.array(blocks, np.int64)
+        raise InputError("initial has no block for the edge of the vertices "
+                         f"{_called(missing, names)}")
+    return np.array([given.get(pair, FREE) for pair in pairs], np.int64)
+
+
+def _called(ends: tuple[int, ...], names: Sequence[Hashable] | None) -> str:
+    """A pair of vertices, by name if they have names."""
+    return shown(ends if names is None else tuple(names[end] for end in ends))
 
 
 def refuse_partial(values: Any, name: str, graph: Vertices) -> None:

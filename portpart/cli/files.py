@@ -57,8 +57,9 @@ def check_output(name: str | None, *inputs: str | None) -> None:
     """
     if name is None or name == STANDARD:
         return
-    if not name:
-        raise click.UsageError("the file to write has an empty name")
+    if not name or "\0" in name:
+        what = "a zero byte in its name" if name else "an empty name"
+        raise click.UsageError(f"the file to write has {what}")
     folder = os.path.dirname(os.path.realpath(name))
     if not os.path.isdir(folder):
         raise click.UsageError(f"{name} cannot be written: there is no folder {folder}")
@@ -243,10 +244,12 @@ def read_partition(
     """
     from portpart import io
 
-    part = (io.read_partition(name, None if of_edges else count, free=free) if names is None
-            else io.read_named_partition(name, names, free=free))
-    if len(part) != count:
-        raise GraphFormatError(f"{name}: {len(part)} lines for {count} edges")
+    if names is not None:
+        part = io.read_named_partition(name, names, free=free)
+    elif of_edges:
+        part = io.read_partition(name, num_edges=count, free=free)
+    else:
+        part = io.read_partition(name, count, free=free)
     if k is not None and part.max(initial=0) >= k:
         vertex = int((part >= k).argmax())
         what = "edge" if of_edges else "vertex"
@@ -256,10 +259,12 @@ def read_partition(
     return part
 
 
-def read_constraints(fixed: str | None, initial: str | None, num_vertices: int,
-                     names: Sequence[Hashable] | None = None) -> dict[str, Any]:
+def read_constraints(fixed: str | None, initial: str | None, count: int,
+                     names: Sequence[Hashable] | None = None, k: int | None = None,
+                     of_edges: bool = False) -> dict[str, Any]:
     """The keywords of a call from the files of --fixed and --initial."""
-    return {key: None if name is None else read_partition(name, num_vertices, names, key == "fixed")
+    return {key: None if name is None else read_partition(name, count, names, key == "fixed", k,
+                                                          of_edges)
             for key, name in (("fixed", fixed), ("initial", initial))}
 
 

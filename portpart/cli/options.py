@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import click
 
 from portpart.api import TABLE, checked
-from portpart.errors import InputError, shown
+from portpart.errors import MAX_DIGITS, InputError, shown
 from portpart.options import exact_fraction
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -186,7 +186,7 @@ def _common_nodes(text: str | None) -> int | str | None:
     """Return the value of --common-nodes."""
     if text is None or text == "face":
         return text
-    if not text.isdecimal() or int(text) < 1:
+    if not text.isdecimal() or len(text) > MAX_DIGITS or int(text) < 1:
         raise click.BadParameter(f"{shown(text)} is neither a number of at least 1 nor 'face'")
     return int(text)
 

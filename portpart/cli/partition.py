@@ -56,7 +56,7 @@ def command(
 
     with shown(quiet) as display:
         loaded, vertex_names = files.read_graph_and_names(graph, reading, names)
-        given = files.read_constraints(fixed, initial, loaded.num_vertices, vertex_names)
+        given = files.read_constraints(fixed, initial, loaded.num_vertices, vertex_names, k)
         with display.calling() as progress:
             result = partition(loaded, k, progress=progress, **given, **settings)
     if output:

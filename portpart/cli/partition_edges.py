@@ -19,7 +19,8 @@ from portpart.cli.results import print_result, shown
 @options.of_call(
     "imbalance", "target", "fixed", "initial", "min_block_weight", "algorithm", "preset", "device",
     "seed", "threads", "starts", "time_limit", "rounds", fixed={
-        "help": "Fixed block of each edge, -1 for free edges. A block per line."})
+        "help": "Fixed block of each edge, -1 for free edges. A block per line; or lines of an "
+                "edge (from 1) and a block."})
 @click.option("--ends", is_flag=True,
               help="Write both ends of each edge before its block, counted from 1.")
 @click.option("--names", is_flag=True,
@@ -50,7 +51,9 @@ def command(
     with shown(quiet) as display:
         loaded, vertex_names = files.read_graph_and_names(graph, reading, names)
         sizes = files.sizes_of(loaded)
-        given = files.read_constraints(fixed, initial, sizes.get("num_edges", 0))
+        if "num_edges" not in sizes:
+            raise click.UsageError(f"{graph} is a hypergraph, which has no edges to divide")
+        given = files.read_constraints(fixed, initial, sizes["num_edges"], k=k, of_edges=True)
         with display.calling() as progress:
             result = partition_edges(loaded, k, progress=progress, **given, **settings)
     if output:

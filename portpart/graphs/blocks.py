@@ -52,7 +52,8 @@ def held_number(holder: Blocks | None, k: int | None) -> int | None:
 
 
 def blocks_of(part: Blocks | None, n: int, k: int | None = None,
-              names: Sequence[Hashable] | None = None) -> tuple[np.ndarray, int]:
+              names: Sequence[Hashable] | None = None,
+              items: str = "vertices") -> tuple[np.ndarray, int]:
     """The block of each of `n` vertices on the host, int64, checked; and the number of blocks.
 
     Parameters
@@ -63,6 +64,8 @@ def blocks_of(part: Blocks | None, n: int, k: int | None = None,
         Default: that of the result, or the largest block plus one.
     names : sequence, optional
         The names of the vertices.
+    items : str
+        What has the blocks, if not vertices: the word of messages.
 
     Raises
     ------
@@ -70,8 +73,8 @@ def blocks_of(part: Blocks | None, n: int, k: int | None = None,
         If `part` has the wrong length or type, or names a block outside 0 ... k - 1.
     """
     k = held_number(part, k)
-    k = None if k is None else number_of_blocks(k, n)
-    blocks = _checked(in_order(held_blocks(part, names), names, "part"), n, k)
+    k = None if k is None else number_of_blocks(k, n, items)
+    blocks = _checked(in_order(held_blocks(part, names), names, "part"), n, k, items)
     return blocks, int(blocks.max(initial=-1)) + 1 if k is None else k
 
 
@@ -90,25 +93,25 @@ def blocks_of_elements(part: Blocks, num_elements: int, num_nodes: int,
     return blocks_of(held, num_elements, held_number(part, k))
 
 
-def _checked(part: Blocks, n: int, k: int | None) -> np.ndarray:
+def _checked(part: Blocks, n: int, k: int | None, items: str) -> np.ndarray:
     """`part` as a host array of integers, after checking its length and range."""
     if part is None:
-        raise InputError(f"part is None; the blocks of {n} vertices are needed")
+        raise InputError(f"part is None; the blocks of {n} {items} are needed")
     array = host_integers(part)
     if array.ndim != 1 or len(array) != n:
         raise InputError(
-            f"part has shape {tuple(array.shape)} for a graph of {n} vertices; shape ({n},) is "
+            f"part has shape {tuple(array.shape)} for a graph of {n} {items}; shape ({n},) is "
             "needed"
         )
     if array.dtype.kind not in "iub" and n:
         raise InputError(f"part is of type {array.dtype}; block numbers must be integers")
     bad = array < 0 if k is None else (array < 0) | (array >= k)
     if bad.any():
-        vertex = int(bad.argmax())
+        place = int(bad.argmax())
         allowed = "must be >= 0" if k is None else f"must lie in 0 ... {k - 1}"
-        raise InputError(f"part[{vertex}] is {array[vertex]}; block numbers {allowed}")
+        raise InputError(f"part[{place}] is {array[place]}; block numbers {allowed}")
     if k is None and int(array.max(initial=0)) >= max(n, MANY_BLOCKS):
-        vertex = int(array.argmax())
-        raise InputError(f"part[{vertex}] is {array[vertex]} for a graph of {n} vertices; pass k "
+        place = int(array.argmax())
+        raise InputError(f"part[{place}] is {array[place]} for a graph of {n} {items}; pass k "
                          "if there are this many blocks")
     return array.astype(np.int64, copy=False)

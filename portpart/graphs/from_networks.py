@@ -140,6 +140,8 @@ def _naming_ends(problem: InputError, edges: NamedEdges) -> InputError:
     if str(problem).startswith(VERTEX_WEIGHTS):
         return problem
     odd = _no_number(edges.weights)
+    if odd is not None and odd >= len(edges.ends):  # there are too many weights
+        return problem
     entry = problem.entry if odd is None else odd
     ends = problem.edge or (None if entry is None else edges.ends[entry].tolist())
     if ends is None or edges.names is None:

@@ -111,9 +111,12 @@ def _rows_or_columns(space: ExecutionSpace, obj: Any) -> Array:
 
 def _refuse_ragged(obj: GraphLike) -> None:
     """Raise if rows of Python have different lengths, which those of edges have not."""
-    if not isinstance(obj, (list, tuple)) or not all(hasattr(row, "__len__") for row in obj):
+    if not isinstance(obj, (list, tuple)):
         return
-    lengths = sorted({len(row) for row in obj})
+    try:
+        lengths = sorted({len(row) for row in obj})
+    except TypeError:  # not all have a length
+        return
     if len(lengths) > 1:
         raise InputError(f"rows of {lengths[0]} to {lengths[-1]} entries are not a list of edges, "
                          f"whose rows have 2, or 3 with weights; {OR_PINS}")

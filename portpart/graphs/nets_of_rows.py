@@ -30,7 +30,8 @@ def nets_of_rows(nets: Any) -> NetInput:
     if isinstance(nets, Mapping):
         named = not all(isinstance(net, Integral) for net in nets)
         return nets_of_rows(list(nets.values()))._replace(net_names=list(nets) if named else None)
-    if getattr(nets, "ndim", 2) == 1 and getattr(nets.dtype, "kind", "") == "O":
+    if getattr(nets, "ndim", 2) == 1 and (
+            getattr(getattr(nets, "dtype", None), "kind", "") == "O"):
         nets = list(nets)
     if getattr(nets, "ndim", 2) != 2:
         raise InputError(f"an array of shape {tuple(nets.shape)} is not a hypergraph; accepted are "
@@ -107,9 +108,18 @@ def _are_names(pins: list[Hashable]) -> bool:
     for pin in pins:
         number = isinstance(pin, (Number, np.bool_)) and (
             isinstance(pin, bool) or not isinstance(pin, Integral))
-        if number or is_missing(pin) or not isinstance(pin, Hashable):
+        if number or is_missing(pin) or not _has_hash(pin):
             raise InputError(f"a net has a pin {shown(pin)}; pins are numbers of vertices, or "
                              "their names")
+    return True
+
+
+def _has_hash(pin: object) -> bool:
+    """Whether it can be a key; the type does not tell of scalars of NumPy that can be written."""
+    try:
+        hash(pin)
+    except TypeError:
+        return False
     return True
 
 

@@ -22,7 +22,7 @@ from portpart.formats.text import (
     rendered_rows,
     write_chunks,
 )
-from portpart.graphs import did_you_mean, held_blocks, host_integers
+from portpart.graphs import PLURALS, did_you_mean, held_blocks, host_integers
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -35,13 +35,15 @@ MAX_INT32 = 2**31 - 1
 
 FREE = -1
 
+WITH_ARTICLE = {"vertex": "a vertex", "edge": "an edge"}
+
 BLOCK = re.compile(rb"-?\d{1,10}")
 
 LINES_PER_CHUNK = 1 << 16
 
 
 def read_partition(path: PathLike, num_vertices: int | None = None, *, free: bool = False,
-                   first: int = 1) -> np.ndarray:
+                   first: int = 1, num_edges: int | None = None) -> np.ndarray:
     r"""Read a partition file.
 
     Parameters
@@ -57,6 +59,9 @@ def read_partition(path: PathLike, num_vertices: int | None = None, *, free: boo
         get -1.
     first : int, default 1
         Number of the first vertex in such pairs.
+    num_edges : int, optional
+        The same as `num_vertices` for a partition of edges, which are numbered as by
+        :func:`portpart.partition_edges`.
 
     Returns
     -------
@@ -75,45 +80,51 @@ def read_partition(path: PathLike, num_vertices: int | None = None, *, free: boo
     >>> portpart.io.read_partition("four.part", 4, free=True)
     array([ 0,  0,  1, -1], dtype=int32)
     """
-    source = read_source(path, num_vertices)
+    item, count = ("vertex", num_vertices) if num_edges is None else ("edge", num_edges)
+    source = read_source(path, count)
     lines = read_lines(source.data, SYNTAX)
     if lines.bad_byte is not None:
         source.refuse_word(lines.bad_byte)
     lengths = np.diff(lines.starts)
-    pairs = free and num_vertices is not None and len(lengths) > 0 and bool((lengths == 2).all())
+    pairs = free and count is not None and len(lengths) > 0 and bool((lengths == 2).all())
     several = lengths != 1
     if several.any() and not pairs:
         row = int(several.argmax())
         source.refuse(source.line_of_row(SYNTAX, 0, row), "expected one block number per line"
-                      + (", or a vertex and its block on each" if free else ""))
+                      + (f", or {WITH_ARTICLE[item]} and its block on each" if free else "")
+                      + ("; both ends, as --ends writes them, are not read"
+                         if item == "edge" and lengths[row] == 3 else ""))
     part = lines.values[1::2] if pairs else lines.values
     bad = (part < (-1 if free else 0)) | (part > MAX_INT32)
     if bad.any():
         row = int(bad.argmax())
         source.refuse(source.line_of_row(SYNTAX, 0, row), f"{part[row]} is not a block number")
-    if num_vertices is not None and pairs:
-        return _blocks_of_pairs(source, num_vertices, lines.values[::2] - first, part, first)
-    if num_vertices is not None and len(part) != num_vertices:
-        raise GraphFormatError(f"{source.name}: {len(part)} lines for {num_vertices} vertices")
+    if count is not None and pairs:
+        return _blocks_of_pairs(source, count, lines.values[::2] - first, part, first, item)
+    if count is not None and len(part) != count:
+        remedy = "" if item == "vertex" else ("; partition-edges -o writes the block of each edge, "
+                                              "in the order of the rows of the graph")
+        raise GraphFormatError(f"{source.name}: {len(part)} lines for {count} {PLURALS[item]}"
+                               + remedy)
     return part.astype(np.int32)
 
 
 def _blocks_of_pairs(source: Source, n: int, vertices: np.ndarray, blocks: np.ndarray,
-                     first: int) -> np.ndarray:
-    """The block of each of `n` vertices, `FREE` if it is not listed."""
+                     first: int, item: str) -> np.ndarray:
+    """The block of each of `n` vertices or edges, `FREE` if it is not listed."""
     bad = (vertices < 0) | (vertices >= n)
     if bad.any():
         row = int(bad.argmax())
         source.refuse(source.line_of_row(SYNTAX, 0, row),
-                      f"{vertices[row] + first} is not a vertex; vertices are {first} ... "
-                      f"{n - 1 + first}")
+                      f"{vertices[row] + first} is not {WITH_ARTICLE[item]}; {PLURALS[item]} are "
+                      f"{first} ... {n - 1 + first}")
     part = np.full(n, FREE, np.int32)
     part[vertices] = blocks
     order = np.argsort(vertices, kind="stable")
     again = np.flatnonzero(vertices[order][1:] == vertices[order][:-1])
     if len(again):
         row = int(order[again + 1].min())
-        source.refuse(source.line_of_row(SYNTAX, 0, row), f"a second block for vertex "
+        source.refuse(source.line_of_row(SYNTAX, 0, row), f"a second block for {item} "
                                                           f"{vertices[row] + first}")
     return part
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from portpart.errors import InputError
-from portpart.graphs import Hypergraph, blocks_of, held_blocks, host_integers
+from portpart.graphs import Hypergraph, blocks_of
 from portpart.inputs import as_graph
 from portpart.metrics.evaluation import Report, of_weights
 
@@ -30,12 +31,11 @@ class EdgesView:
         if isinstance(graph, Hypergraph):
             raise InputError("this metric is for partitions of the edges of a graph; those of a "
                              "hypergraph's vertices have km1")
+        if isinstance(part, Mapping):
+            raise InputError("part is a mapping; the blocks of edges are an array in the order of "
+                             "the edges")
         self.graph = as_graph(graph, copy=False)
-        m, shape = self.graph.num_edges, host_integers(held_blocks(part)).shape
-        if part is not None and shape != (m,):
-            raise InputError(f"part has shape {shape} for {m} edges; one block for each edge is "
-                             "needed")
-        self.part, self.k = blocks_of(part, m, k)
+        self.part, self.k = blocks_of(part, self.graph.num_edges, k, items="edges")
         offsets, targets = map(self.graph.space.to_host, (self.graph.offsets, self.graph.targets))
         tails = np.repeat(np.arange(self.graph.num_vertices), np.diff(offsets))
         self.edge_arcs = np.flatnonzero(tails < targets)

@@ -157,6 +157,10 @@ def test_named_vertices() -> None:
     assert result.labels == ["b", "a", "c", "d"]
     again = portpart.partition_edges(network, 2, initial=blocks)
     assert again.replication_factor <= result.replication_factor
+    with pytest.raises(InputError, match=r"\('b', 'c'\), which no edge joins"):
+        portpart.partition_edges(network, 2, fixed={("c", "b"): 1})
+    with pytest.raises(InputError, match=r"no block for the edge of the vertices \('a', 'c'\)"):
+        portpart.partition_edges(network, 2, initial={("a", "b"): 1, ("b", "d"): 1})
 
 
 def test_constraints() -> None:
@@ -205,7 +209,11 @@ def test_odd_graphs(k: int) -> None:
     (GRAPH, {"fixed": np.full(len(EDGES), 9)}, "fixed[0] is 9: edge 0 is in no block of 0 ... 1"),
     (GRAPH, {"fixed": {(0, 0): 1}}, "fixed names the vertices (0, 0), which no edge joins"),
     (GRAPH, {"fixed": {7: 1}}, "fixed names 7, which is no pair of vertices"),
-    (GRAPH, {"fixed": {EDGES[0]: "left"}}, "fixed maps edges to 'left'"),
+    (GRAPH, {"fixed": {EDGES[0]: 1, EDGES[1]: "left"}},
+     f"fixed maps the edge {EDGES[1]} to 'left'; blocks must be integers"),
+    (GRAPH, {"fixed": {EDGES[0]: 10**30}}, f"fixed maps the edge {EDGES[0]} to 1000"),
+    (GRAPH, {"fixed": {EDGES[0]: 1, EDGES[0][::-1]: 0}},
+     f"fixed has the edge {EDGES[0][::-1]} in both directions, in blocks 1 and 0"),
     (GRAPH, {"initial": {EDGES[0]: 1}},
      f"initial has no block for the edge of the vertices {EDGES[1]}"),
     (GRAPH, {"preset": "turbo"}, "preset is 'turbo'"),

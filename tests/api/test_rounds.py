@@ -29,6 +29,9 @@ OBJECTIVES = {"cut": MESH, "volume": MESH, "km1": NETS, "soed": NETS, "cut of ne
 SMALL = changed(portpart.PortpartConfig(), {"search.population": 3})
 """Rounds of this preset are fast, and full soon."""
 
+SMALL_OF_NETS = changed(portpart.HypergraphConfig(), {"search.population": 3})
+GRID = generators.grid_2d(12)
+
 
 def best(graph: Any, k: int, rounds: int | str | None, **options: Any) -> portpart.PartitionResult:
     return portpart.partition(graph, k, **{"preset": "best", "rounds": rounds, **options})
@@ -57,8 +60,7 @@ def test_rounds_are_never_worse_and_more_of_them_go_on_where_fewer_ended(name: s
 @pytest.mark.parametrize("graph", [MESH, NETS], ids=["graph", "hypergraph"])
 def test_rounds_find_the_same_on_any_number_of_threads(graph: Any) -> None:
     """Of a population that is full, so that similarity decides too."""
-    preset = SMALL if graph is MESH else changed(portpart.HypergraphConfig(),
-                                                 {"search.population": 3})
+    preset = SMALL if graph is MESH else SMALL_OF_NETS
     one, two = (best(graph, 3, 25, threads=threads, preset=preset) for threads in (1, 2))
     assert np.array_equal(one.part, two.part)
     assert [(each["kind"], each["cut"]) for each in one.stats["rounds"]] == [
@@ -98,15 +100,21 @@ no_signals = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no 
 
 @no_signals
 @pytest.mark.usefixtures("usual_interrupt")
-def test_ctrl_c_ends_the_rounds_and_the_best_partition_is_returned() -> None:
+@pytest.mark.parametrize("name", ["graph", "hypergraph", "edges"])
+def test_ctrl_c_ends_the_rounds_and_the_best_partition_is_returned(name: str) -> None:
     def press(phase: str, level: int, levels: int) -> None:
         if phase.startswith("round 4,"):
             interrupt()
 
-    stopped = best(MESH, 3, 10**6, preset=SMALL, progress=press)
+    calls: dict[str, tuple[Any, ...]] = {
+        "graph": (portpart.partition, MESH, SMALL),
+        "hypergraph": (portpart.partition, NETS, SMALL_OF_NETS),
+        "edges": (portpart.partition_edges, GRID, SMALL_OF_NETS)}
+    call, graph, preset = calls[name]
+    stopped = call(graph, 3, preset=preset, rounds=10**6, progress=press)
     assert stopped.stats["ended"] == "interrupt"
     assert len(stopped.stats["rounds"]) == 4
-    assert np.array_equal(stopped.part, best(MESH, 3, 4, preset=SMALL).part)
+    assert np.array_equal(stopped.part, call(graph, 3, preset=preset, rounds=4).part)
 
 
 @no_signals
@@ -125,11 +133,15 @@ def test_ctrl_c_is_raised_before_the_first_partition_and_while_a_call_finishes(
 
 @no_signals
 @pytest.mark.usefixtures("usual_interrupt")
+@pytest.mark.parametrize("of_edges", [False, True])
 def test_ctrl_c_on_the_command_line_writes_the_best_partition(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    of_edges: bool,
 ) -> None:
     file, output, walked = tmp_path / "mesh.graph", tmp_path / "part", Trace.walked
-    portpart.io.write(MESH, file)
+    graph, name = (GRID, "partition-edges") if of_edges else (MESH, "partition")
+    call: Any = portpart.partition_edges if of_edges else portpart.partition
+    portpart.io.write(graph, file)
 
     def press(trace: Trace, cut: int) -> None:
         walked(trace, cut)
@@ -137,12 +149,13 @@ def test_ctrl_c_on_the_command_line_writes_the_best_partition(
             interrupt()
 
     monkeypatch.setattr(Trace, "walked", press)
-    command = ["partition", str(file), "-k", "2", "--preset", "best", "-o", str(output)]
+    command = [name, str(file), "-k", "2", "--preset", "best", "-o", str(output)]
     assert main([*command, "--rounds", "until_limit", "--time-limit", "600", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert (report["rounds"], report["rounds_done"], report["ended"]) == (
         "until_limit", 3, "interrupt")
-    assert np.array_equal(np.loadtxt(output, np.int32), best(MESH, 2, 3).part)
+    expected = call(graph, 2, preset="best", rounds=3).part
+    assert np.array_equal(np.loadtxt(output, np.int32), expected)
     assert main([*command, "--rounds", "500"]) == 0
     assert "3, ended by Ctrl-C" in capsys.readouterr().out
 
@@ -198,6 +211,8 @@ def test_nothing_is_searched_for_where_nothing_is_cut() -> None:
     ({"preset": "best", "rounds": -1}, "rounds is -1"),
     ({"preset": "best", "rounds": 1.5}, "rounds is 1.5; it must be an integer"),
     ({"preset": "best", "rounds": [3]}, "rounds is"),
+    ({"preset": "best", "rounds": True}, "rounds is True; it must be a number of rounds or"),
+    ({"preset": "best", "rounds": 2**31}, "rounds is 2147483648; it must be between 1 and"),
     ({"preset": "best", "rounds": "until_limit"}, "time_limit is missing"),
     ({"preset": "best", "devices": ["cpu", "cpu"]}, "rounds is not for graphs of several ranks"),
 ])
@@ -260,14 +275,14 @@ def test_an_interrupt_at_any_moment_leaves_a_partition_of_the_rounds_before_it()
 
 
 def test_edges_have_rounds_too() -> None:
-    grid, preset = generators.grid_2d(12), changed(portpart.HypergraphConfig(),
-                                                   {"search.population": 3})
-    none, some = (portpart.partition_edges(grid, 4, preset=preset, rounds=rounds)
+    none, some = (portpart.partition_edges(GRID, 4, preset=SMALL_OF_NETS, rounds=rounds)
                   for rounds in (None, 12))
     assert some.feasible
     assert some.copies.sum() <= none.copies.sum()
     assert values(some)[-1] == some.km1
-    estimate = portpart.memory_estimate(like=grid, k=4, edges=True, preset=preset, rounds=12)
-    assert estimate.peak >= portpart.memory_estimate(like=grid, k=4, edges=True, preset=preset).peak
+    estimate = portpart.memory_estimate(like=GRID, k=4, edges=True, preset=SMALL_OF_NETS,
+                                        rounds=12)
+    assert estimate.peak >= portpart.memory_estimate(like=GRID, k=4, edges=True,
+                                                     preset=SMALL_OF_NETS).peak
     with pytest.raises(InputError, match="no population"):
-        portpart.partition_edges(grid, 4, rounds=12)
+        portpart.partition_edges(GRID, 4, rounds=12)

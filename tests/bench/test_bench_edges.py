@@ -1,9 +1,16 @@
-"""The baseline for partitions of edges, and the table of their comparison."""
+"""Partitions of edges: the baseline, the table of the comparison; and that of rounds."""
 
 from __future__ import annotations
 
-import numpy as np
+import json
+from pathlib import Path
 
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import portpart
+from bench import rounds
 from bench.edge_partitions import hdrf, report
 
 
@@ -34,3 +41,21 @@ def test_the_table_has_means_over_both_baselines() -> None:
     assert "| replication over mtkahypar | 1.500 | 1.000 | 0.750 |" in text
     assert "| replication over hdrf | 1.000 | 0.667 | 0.500 |" in text
     assert report([]) == "no results yet"
+
+
+def test_rounds_are_run_once_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of files in the data folder, with the ratio to what "best" had found."""
+    monkeypatch.setenv("PORTPART_DATA", str(tmp_path))
+    for folder in ("graphs", "hypergraphs"):
+        (tmp_path / folder).mkdir()
+    portpart.io.write(portpart.generators.grid_2d(9), tmp_path / "graphs" / "grid.graph")
+    nets, output = portpart.generators.netlist(60), tmp_path / "rounds.jsonl"
+    portpart.io.write_hypergraph(nets, tmp_path / "hypergraphs" / "nets.hgr")
+    command = ["--files", "grid,nets", "--rounds", "3", "--output", str(output)]
+    first, again = (CliRunner().invoke(rounds.main, command, catch_exceptions=False)
+                    for _ in range(2))
+    records = [json.loads(line) for line in output.read_text().splitlines()]
+    assert [record["graph"] for record in records] == ["grid", "nets"]
+    assert all(len(record["rounds"]) <= 3 for record in records)
+    assert "geometric mean" in first.stdout
+    assert first.stdout.endswith(again.stdout)

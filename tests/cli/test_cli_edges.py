@@ -51,6 +51,17 @@ def test_files_of_blocks_are_counted_in_edges(here: Path,
     np.savetxt("high.part", np.arange(GRAPH.num_edges) % 3, "%d")
     said = answer(capsys, "evaluate", "grid.graph", "high.part", "--edges", "-k", "2", code=2)
     assert "edge 3 is in block 2; block numbers must lie in 0 ... 1" in said
+    Path("pairs.part").write_text("2 1\n61 0\n")
+    Path("ends.part").write_text("1 2 0\n" * GRAPH.num_edges)
+    few = f"short.part: 2 lines for {GRAPH.num_edges} edges; partition-edges -o writes the block of"
+    for option, file, message in (
+            ("--fixed", "short.part", few), ("--initial", "short.part", few),
+            ("--fixed", "high.part", "high.part: edge 3 is in block 2; block numbers must lie in"),
+            ("--initial", "high.part", "high.part: edge 3 is in block 2"),
+            ("--fixed", "pairs.part", "pairs.part:2: 61 is not an edge; edges are 1 ... 60"),
+            ("--fixed", "ends.part", "or an edge and its block on each; both ends, as --ends")):
+        assert message in answer(capsys, "partition-edges", "grid.graph", "-k", "2", option, file,
+                                 code=2)
 
 
 def test_lines_may_begin_with_both_ends(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -72,12 +83,17 @@ def test_constraints_are_read_edge_by_edge(here: Path, capsys: pytest.CaptureFix
     assert (part[:4] == 1).all()
     assert 2 * (part == 0).sum() < (part == 1).sum()
     answer(capsys, "partition-edges", "grid.graph", "-k", "2", "--initial", "e.part")
+    Path("pairs.part").write_text("60 0\n1 1\n")
+    answer(capsys, "partition-edges", "grid.graph", "-k", "2", "--fixed", "pairs.part", "-o",
+           "pairs.out")
+    assert portpart.io.read_partition("pairs.out")[[0, 59]].tolist() == [1, 0]
 
 
 def test_bad_calls_are_refused(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("few.part").write_text("0\n1\n")
     for arguments, message in (
-            (("partition-edges", "nets.hgr", "-k", "2"), "a hypergraph has no edges"),
+            (("partition-edges", "nets.hgr", "-k", "2", "--fixed", "few.part"),
+             "nets.hgr is a hypergraph, which has no edges to divide"),
             (("partition-edges", "grid.graph"), "-k"),
             (("partition-edges", "grid.graph", "-k", "0"), "k is 0"),
             (("partition-edges", "grid.graph", "-k", "2", "--fixed", "few.part"), "few.part"),

@@ -127,6 +127,7 @@ def test_a_folder_that_is_missing_is_told_before_the_work(
     assert "nowhere/x cannot be written: there is no folder" in refusal(
         capsys, *command, "nowhere/x")
     assert "empty name" in refusal(capsys, *command, "")
+    assert "a zero byte in its name" in refusal(capsys, *command, "a\0b")
 
 
 @pytest.mark.parametrize("command", [["evaluate"], ["report", "-o", "page.html"]])

@@ -200,7 +200,7 @@ def test_a_report_draws_the_elements_of_a_file_with_points(
 
 @pytest.mark.parametrize(("arguments", "words"), [
     (["-o", "o.msh"], "ends in .vtu or .pvtu"), (["-o", "o.vtu", "--ghosts", "1"], "is for .pvtu"),
-    (["-o", "o.vtu", "--common-nodes", "0"], "neither a number of at least 1 nor 'face'"),
+    (["-o", "o.vtu", "--common-nodes", "9" * 5000], "neither a number of at least 1 nor 'face'"),
     (["-o", "missing/o.vtu"], "there is no folder"), ([], "Missing option"),
 ])
 def test_the_command_line_refuses_what_it_cannot_write(

@@ -14,7 +14,16 @@ from portpart import io, metrics
 from portpart.compat import pymetis
 from portpart.errors import InputError
 from tests.fuzz import objects
-from tests.fuzz.judge import check_graph, check_hypergraph, check_partition, require
+from tests.fuzz.judge import (
+    check_edge_partition,
+    check_edge_values,
+    check_graph,
+    check_hypergraph,
+    check_partition,
+    check_wishes,
+    edges_of,
+    require,
+)
 from tests.fuzz.tape import Tape, tape
 from tests.oracles import mappings as plain
 
@@ -29,8 +38,8 @@ KNOWN = set(inspect.signature(portpart.partition).parameters)
 def check(data: bytes, folder: Path) -> None:
     """Make a call as the tape says."""
     decisions = Tape(data)
-    calls = [_as_graph] * 5 + [_as_hypergraph] * 4 + [_made] * 2 + [_partition] * 5 + [_map] * 3 + [
-        _evaluate, _write, _part_graph]
+    calls = [_as_graph] * 5 + [_as_hypergraph] * 4 + [_made] * 2 + [_partition] * 5
+    calls += [_edges] * 3 + [_map] * 3 + [_evaluate, _write, _part_graph]
     decisions.pick(calls)(decisions, folder)
 
 
@@ -42,6 +51,9 @@ def warm() -> None:
                                      None else np.resize(weights, 48), vertex_weights=masses)
             for algorithm in ("portpart", "jet"):
                 portpart.partition(grid, 3, algorithm=algorithm)
+            portpart.partition(grid, 3, preset="best", rounds=3)
+            portpart.partition_edges(grid, 3)
+            portpart.partition_edges(grid, 3, preset="best", rounds=3)
             portpart.map_processes(grid, "2:2", "1:10")
             portpart.map_processes(grid, "2:2", "1:10", algorithm="im")
 
@@ -79,26 +91,74 @@ def _as_hypergraph(decisions: Tape, folder: Path) -> None:
 def _partition(decisions: Tape, folder: Path) -> None:
     graph, building, n = _graph(decisions)
     k = 2 if decisions.chance(3) else _some(decisions, [2, 3, 1, 5])
+    options = _options(decisions, k, n)
+    result = portpart.partition(graph, k, **options, **building)
+    made = portpart.as_graph(graph, **building)
+    check_partition(made, result, result.k)
+    check_wishes(result, options, list(made.names or range(made.num_vertices)))
+    if result.k < 1000:
+        blocks = result.blocks()
+        require(len(blocks) == result.k and sum(map(len, blocks)) == made.num_vertices, "blocks")
+        require((result.labels is None) == (made.names is None), "labels")
+
+
+def _options(decisions: Tape, k: Any, count: int) -> dict[str, Any]:
+    """Options of a call that divides `count` vertices or edges."""
     options: dict[str, Any] = {}
     for name, usual in (("imbalance", [0.1, 0.0, 0.5]), ("target", None), ("fixed", None),
                         ("initial", None), ("min_block_weight", [0, 1]), ("starts", [1, 2]),
                         ("time_limit", [1.0]), ("seed", [0, 7]), ("threads", [1, 2]),
                         ("algorithm", ["portpart", "jet"]), ("device", ["cpu", "auto"]),
-                        ("preset", ["fast", "default"]), ("progress", [None])):  # fmt: skip
+                        ("preset", ["fast", "default"]), ("progress", [None]),
+                        ("rounds", [3, 1, "until_limit"])):  # fmt: skip
         if decisions.chance(6):
-            count = k if name == "target" and isinstance(k, int) and k < 100 else n
-            options[name] = (objects.values(decisions, count) if usual is None
+            options[name] = (_blocks_or_shares(decisions, name, k, count) if usual is None
                              else _some(decisions, usual))
-    # a large number of starts, or time without limit, is work that was asked for
-    if isinstance(options.get("starts"), int) and options["starts"] > 9:
-        del options["starts"]
-    result = portpart.partition(graph, k, **options, **building)
+    if callable(options.get("progress")):  # what it raises is its own
+        del options["progress"]
+    if "rounds" in options and not decisions.chance(4):
+        options["preset"] = "best"
+        options.pop("algorithm", None)
+    # a large number of starts or rounds, or time without limit, is work that was asked for
+    for name in ("starts", "rounds"):
+        if isinstance(options.get(name), int) and options[name] > 9:
+            del options[name]
+    if isinstance(options.get("rounds"), str) and not decisions.chance(4):
+        options["time_limit"] = 0.1
+    return options
+
+
+def _blocks_or_shares(decisions: Tape, name: str, k: Any, count: int) -> Any:
+    """A share for each block, or a block for each of `count` things; right ones or odd ones."""
+    blocks = k if isinstance(k, int) and 0 < k < 100 else 2
+    if decisions.chance(2):
+        return objects.values(decisions, blocks if name == "target" else count)
+    if name == "target":
+        return [1 + decisions.below(3) for _ in range(blocks)]
+    found = np.full(count, -1 if name == "fixed" else 0)
+    found[: min(count, 9)] = [decisions.below(blocks) for _ in range(min(count, 9))]
+    return decisions.pick([found, found.tolist(), found.astype("i1")])
+
+
+def _edges(decisions: Tape, folder: Path) -> None:
+    graph, building, _ = _graph(decisions)
+    ends: list[Any] = []
+    with contextlib.suppress(InputError):
+        found = portpart.as_graph(graph, **building)
+        ends, names = edges_of(found)[0].tolist(), found.names
+        ends = [(u, v) if names is None else (names[u], names[v]) for u, v in ends]
+    k = 2 if decisions.chance(3) else _some(decisions, [2, 3, 1, 5])
+    options = _options(decisions, k, min(len(ends), 64))
+    if ends and "fixed" in options and decisions.chance(2):
+        options["fixed"] = {decisions.pick(ends[:200]): decisions.below(3) for _ in range(3)}
+    result = portpart.partition_edges(graph, k, **options, **building)
     made = portpart.as_graph(graph, **building)
-    check_partition(made, result, result.k)
-    if result.k < 1000:
-        blocks = result.blocks()
-        require(len(blocks) == result.k and sum(map(len, blocks)) == made.num_vertices, "blocks")
-        require((result.labels is None) == (made.names is None), "labels")
+    check_edge_partition(made, result)
+    check_wishes(result, options, ends)
+    if ends and decisions.chance(2):
+        part = objects.values(decisions, len(ends))
+        evaluation = metrics.evaluate_edges(graph, part)
+        check_edge_values(portpart.as_graph(graph), np.asarray(part, int), evaluation.k, evaluation)
 
 
 def _map(decisions: Tape, folder: Path) -> None:
@@ -149,6 +209,9 @@ def _part_graph(decisions: Tape, folder: Path) -> None:
 
 def _graph(decisions: Tape) -> tuple[Any, dict[str, Any], int]:
     """Something like a graph, options that take it, and how many vertices it has, about."""
+    if decisions.chance(3):
+        sample = decisions.pick(objects.graphs())
+        return portpart.as_graph(sample.csr(), vertex_weights=sample.masses), {}, sample.n
     graph, building = objects.graph(decisions), _building(decisions, 24)
     n = 5
     with contextlib.suppress(InputError):

@@ -13,6 +13,7 @@ from portpart import io as graph_io
 from portpart.errors import InputError
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph
+from tests.oracles.balance import block_weight_limits
 
 FORMATS = {"metis": ".graph", "matrix-market": ".mtx", "edge-list": ".txt", "dimacs": ".gr",
            "npz": ".npz", "parhip": ".parhip"}
@@ -137,6 +138,81 @@ def merged(graph: Graph) -> tuple[int, dict[tuple[int, int], int], list[int] | N
     return graph.num_vertices, pairs, None if ones else masses
 
 
+def edges_of(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
+    """Both ends of each edge in the order of the rows, shape (m, 2), and their weights."""
+    offsets, targets, weights = (np.asarray(array) if array is not None else np.ones(
+        graph.num_arcs, np.int64) for array in list(graph.arrays.values())[:3])
+    sources = np.repeat(np.arange(graph.num_vertices), np.diff(offsets))
+    first = sources < targets
+    return np.stack([sources, targets], axis=1)[first], weights[first].astype(np.int64)
+
+
+def check_edge_values(graph: Graph, part: np.ndarray, k: int, found: Any) -> None:
+    """Copies of vertices, what they cost, and loads of blocks, of a result or an evaluation."""
+    ends, loads = edges_of(graph)
+    has = np.zeros((graph.num_vertices, k), bool)
+    has[ends, part[:, None]] = True
+    copies = has.sum(1)
+    total, touched = int(copies.sum()), int((copies > 0).sum())
+    require(np.sum(found.copies) == total, "copies")
+    require(found.replication_factor == (total / touched if touched else 1), "replication factor")
+    owns = [1] * len(copies) if graph.vertex_weights is None else graph.vertex_weights.tolist()
+    pairs = list(zip(owns, copies.tolist()))
+    require(found.km1 == sum(own * (count - 1) for own, count in pairs if count), "km1")
+    require(found.cut == sum(own for own, count in pairs if count > 1), "cut")
+    heavy = np.zeros(k, np.int64)
+    np.add.at(heavy, part, loads)
+    require((np.asarray(found.block_weights) == heavy).all(), "block weights")
+
+
+def check_edge_partition(graph: Graph, result: Any) -> None:
+    """Blocks, ends, copies, weights and limits of a partition of edges."""
+    part, k, n = np.asarray(result.part), result.k, graph.num_vertices
+    ends, _ = edges_of(graph)
+    require(part.shape == (len(ends),) and part.dtype.kind == "i", "part")
+    require(not len(part) or (0 <= part.min() and part.max() < k), "a block that is none")
+    require((np.asarray(result.edges) == ends).all(), "ends of the edges")
+    check_edge_values(graph, part, k, result)
+    pairs = np.unique(ends.ravel() * k + np.repeat(part, 2))
+    require((np.asarray(result.copy_blocks) == pairs % k).all(), "blocks of copies")
+    require((result.copies == np.bincount(pairs // k, minlength=n)).all(), "copies of each vertex")
+
+
+def check_wishes(result: Any, options: dict[str, Any], keys: list[Any]) -> None:
+    """Fixed blocks are kept, and limits follow from the target and the imbalance.
+
+    `keys` are what a dict of fixed blocks may have: one for each vertex or edge.
+    """
+    fixed = options.get("fixed")
+    if fixed is not None:
+        of_key = isinstance(fixed, dict)
+        wanted = [fixed.get(key, -1) for key in keys] if of_key else np.asarray(fixed)
+        free = np.asarray(wanted) == -1
+        require((free | (result.part == np.asarray(wanted))).all(), "a fixed block")
+    check_limits(result, options.get("imbalance", "0.03"), options.get("target"))
+
+
+def check_limits(result: Any, imbalance: Any, target: Any) -> None:
+    """Limits follow from the target and the imbalance, and a result above them is not feasible."""
+    keeps = bool((np.asarray(result.block_weights) <= result.block_weight_limits).all())
+    require(keeps or not result.feasible, "feasible, but above a limit")
+    shares = None if target is None else [_tame(share) for share in target]
+    total = exact_sum(np.asarray(result.block_weights))
+    if shares is None or None not in shares:
+        limits = block_weight_limits(total, result.k, _tame(imbalance) or 0, shares)
+        require(result.block_weight_limits.tolist() == [min(limit, total) for limit in limits],
+                "limits")
+
+
+def _tame(written: Any) -> Any:
+    """A number as it is written; None if it is nearly zero, for which fractions have no room."""
+    try:
+        size = abs(float(written))
+    except ValueError:  # in per cent, or a fraction
+        return written
+    return 2**40 if size > 2**40 else None if 0 < size < 1e-50 else written
+
+
 def check_partition(graph: Graph, result: Any, k: int) -> None:
     """Blocks, cut, weights and limits of a result."""
     part = np.asarray(result.part)
@@ -152,5 +228,3 @@ def check_partition(graph: Graph, result: Any, k: int) -> None:
     heavy = np.zeros(k, np.int64)
     np.add.at(heavy, part, 1 if masses is None else masses)
     require((np.asarray(result.block_weights) == heavy).all(), "block weights")
-    keeps = bool((heavy <= result.block_weight_limits).all())
-    require(keeps or not result.feasible, "feasible, but above a limit")

@@ -327,6 +327,11 @@ def partitions() -> list[bytes]:
 
 
 @cache
+def edge_partitions() -> list[bytes]:
+    return [b"0\n1\n0\n0\n1\n", b"2 0\n1 1\n", b"0\n1\n1\n0\n1\n0\n", b"1\n0\n-1\n\n0\n1"]
+
+
+@cache
 def named_partitions() -> list[bytes]:
     return [b"a 0\nb 1\nc 0\nd 2\ne 1\nf f 0\n", b"f f 3\na 1\nb 0\nc 2\nd 1\ne 0\n",
             b"a 1\nb -1\n"]

@@ -7,6 +7,8 @@ import os
 import signal
 import time
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -123,6 +125,34 @@ def test_graphs_that_are_none_are_noticed(wrong: tuple[list[int], list[int], lis
     with pytest.raises(judge.Wrong, match=what):
         judge.check_graph(graph(*wrong))
     judge.check_graph(graph([0, 1, 2], [1, 0], [3, 3]))
+
+
+@pytest.mark.parametrize(("change", "what"), [
+    ({"part": [0, 0, 2]}, "a block that is none"),
+    ({"edges": [[0, 1], [0, 2], [2, 1]]}, "ends of the edges"),
+    ({"km1": 3}, "km1"), ({"cut": 1}, "cut"), ({"replication_factor": 1.5}, "replication factor"),
+    ({"block_weights": [1, 2]}, "block weights"), ({"copy_blocks": [0, 1, 0, 1, 1]}, "of copies"),
+    ({"block_weight_limits": np.array([3, 3])}, "limits"),
+    ({"block_weight_limits": np.array([2, 0])}, "feasible, but above"),
+])
+def test_partitions_of_edges_that_are_wrong_are_noticed(change: dict[str, Any], what: str) -> None:
+    triangle = graph([0, 2, 4, 6], [1, 2, 0, 2, 0, 1])
+    right = {"part": [0, 0, 1], "k": 2, "edges": [[0, 1], [0, 2], [1, 2]], "km1": 2, "cut": 2,
+             "copies": np.array([1, 2, 2]), "replication_factor": 5 / 3, "block_weights": [2, 1],
+             "copy_blocks": [0, 0, 1, 0, 1], "block_weight_limits": np.array([2, 2]),
+             "feasible": True}
+    options = {"fixed": {(1, 2): 1}, "imbalance": 0}
+
+    def judged(**changed: Any) -> None:
+        result = SimpleNamespace(**right | changed)
+        judge.check_edge_partition(triangle, result)
+        judge.check_wishes(result, options, [(0, 1), (0, 2), (1, 2)])
+
+    judged()
+    with pytest.raises(judge.Wrong, match=what):
+        judged(**change)
+    with pytest.raises(judge.Wrong, match="a fixed block"):
+        judge.check_wishes(SimpleNamespace(**right), {"fixed": [1, -1, -1]}, [])
 
 
 @pytest.mark.parametrize("name", ["metis", "matrix_market", "edge_list", "dimacs", "dense", "npy"])

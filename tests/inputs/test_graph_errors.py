@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -66,6 +67,9 @@ BAD_INPUTS: dict[str, tuple[Any, dict[str, Any], list[str]]] = {
     "lists of neighbours": ([[1, 2], [0], [0]], {}, ["rows of 1 to 2 entries",
                                                      "portpart.from_adjacency",
                                                      "portpart.as_hypergraph"]),
+    "a scalar among rows": ([[0, 1], np.array(3)], {}, ["cannot be read as an array"]),
+    "more weights than edges": (nx.path_graph(2), {"edge_weights": [1, 2, object()]},
+                                ["edge_weights have shape (3,) for 1 edges"]),
     "ends of edges": (([3, 1, 2], [0, 2, 4]), {}, ["indptr[0] is 3", "numpy.stack([one, other]"]),
     "ends from 0 on": (([0, 2, 1], [1, 0, 2]), {}, ["never decrease", "numpy.stack([one, other]"]),
     "rising ends": (([0, 1, 2], [1, 2, 0]), {}, ["indptr[2] is 2", "numpy.stack([one, other]"]),

@@ -59,9 +59,12 @@ def test_weights_beyond_64_bits_add_up() -> None:
 
 
 @pytest.mark.parametrize(("graph", "part", "k", "message"), [
-    (GRAPH, [0] * 7, None, "part has shape (7,) for 6 edges; one block for each edge"),
+    (GRAPH, [0] * 7, None, "part has shape (7,) for a graph of 6 edges; shape (6,) is needed"),
     (GRAPH, [0, 0, 0, 0, 0, 3], 3, "part[5] is 3"),
-    (GRAPH, None, None, "part is None"),
+    (GRAPH, None, None, "part is None; the blocks of 6 edges are needed"),
+    (GRAPH, {(0, 1): 0}, None, "part is a mapping; the blocks of edges are an array"),
+    (GRAPH, [0, 0, 0, 0, 0, 2**40], None, "for a graph of 6 edges; pass k"),
+    (GRAPH, [0] * 6, 2**30, "k is 1073741824 for a graph of 6 edges"),
     (portpart.as_hypergraph([[0, 1]]), [0], None, "of the edges of a graph"),
 ])
 def test_parts_that_do_not_fit_are_refused(graph: object, part: object, k: int | None,
