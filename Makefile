@@ -34,6 +34,9 @@ FUZZ ?= 100000
 MUTANTS ?= 67
 PYTHONS ?=
 
+# Bytecode is kept, whatever the environment says: tests start hundreds of processes.
+unexport PYTHONDONTWRITEBYTECODE
+
 .NOTPARALLEL:
 .PHONY: help demo test quick test-oldest lint bench gpu-test gpu-bench fuzz mutants brute sanitize docs docs-links docs-picture \
     dist dist-test clean
