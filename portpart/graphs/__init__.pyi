@@ -133,23 +133,20 @@ from .row_store import (
     set_weight as set_weight,
     with_spare as with_spare,
 )
-from .rows import (
+from .structure import (
     MAX_INT32 as MAX_INT32,
     MAX_INT32_ARCS as MAX_INT32_ARCS,
-    MAX_TOTAL_WEIGHT as MAX_TOTAL_WEIGHT,
-    Csr as Csr,
-    degree_of as degree_of,
-    distinct as distinct,
-    global_id as global_id,
-)
-from .structure import (
     PLURALS as PLURALS,
     SQUARES as SQUARES,
+    Csr as Csr,
     GraphTotals as GraphTotals,
     NetStructure as NetStructure,
     Structure as Structure,
     WithMeasures as WithMeasures,
     aligned as aligned,
+    degree_of as degree_of,
+    distinct as distinct,
+    global_id as global_id,
     read_only as read_only,
     shown as shown,
     table as table,
@@ -167,6 +164,7 @@ from .weights import (
     ABS as ABS,
     IGNORE as IGNORE,
     KEEP as KEEP,
+    MAX_TOTAL_WEIGHT as MAX_TOTAL_WEIGHT,
     ROUND as ROUND,
     checked_mode as checked_mode,
     converted as converted,

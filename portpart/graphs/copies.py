@@ -11,7 +11,7 @@ from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.row_choice import chosen_entries
-from portpart.graphs.rows import Csr
+from portpart.graphs.structure import Csr
 from portpart.primitives import gather, iota, offsets_from_counts, positions_of
 
 # Several copies of a graph or hypergraph, side by side in one ----------------------------------

@@ -11,7 +11,7 @@ import numpy as np
 
 from portpart.backends import language as kl
 from portpart.errors import InputError, shown
-from portpart.graphs.rows import MAX_INT32_ARCS, Runs
+from portpart.graphs.structure import MAX_INT32_ARCS, Runs
 from portpart.graphs.weights import total_of
 from portpart.primitives import converted, gather, max_of, min_of, sort_keys, sorted_pairs
 

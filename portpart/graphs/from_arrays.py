@@ -25,8 +25,7 @@ from portpart.graphs.checks import check_offsets, refuse_asymmetry, survey
 from portpart.graphs.csr import AGREE, SUM, directions_of, tails, undirected_rows, without_loops
 from portpart.graphs.graph import Graph
 from portpart.graphs.names import in_order
-from portpart.graphs.rows import MAX_INT32_ARCS
-from portpart.graphs.structure import read_only
+from portpart.graphs.structure import MAX_INT32_ARCS, read_only
 from portpart.graphs.weights import (
     IGNORE,
     KEEP,

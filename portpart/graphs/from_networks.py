@@ -15,8 +15,7 @@ from portpart.graphs.csr import directed_rows
 from portpart.graphs.from_arrays import ArcReading, csr_graph, edges_graph, integer_weights
 from portpart.graphs.graph import Graph
 from portpart.graphs.names import in_order
-from portpart.graphs.rows import MAX_TOTAL_WEIGHT
-from portpart.graphs.weights import total_of
+from portpart.graphs.weights import MAX_TOTAL_WEIGHT, total_of
 
 if TYPE_CHECKING:
     from portpart.backends.programs import ExecutionSpace

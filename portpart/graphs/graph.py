@@ -15,8 +15,14 @@ import numpy as np
 from portpart.errors import InputError
 from portpart.graphs.blocks import blocks_of
 from portpart.graphs.row_choice import chosen_entries, chosen_vertices
-from portpart.graphs.rows import Csr
-from portpart.graphs.structure import SQUARES, ArcMeasures, GraphOfSpace, GraphTotals, read_only
+from portpart.graphs.structure import (
+    SQUARES,
+    ArcMeasures,
+    Csr,
+    GraphOfSpace,
+    GraphTotals,
+    read_only,
+)
 from portpart.primitives import gather
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from portpart.backends.programs import Array
 from portpart.graphs.csr import directed_rows, pack_arc, tails, undirected_rows, unpacked
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph, Nets
-from portpart.graphs.rows import MAX_TOTAL_WEIGHT, Csr, Runs, copy_first
+from portpart.graphs.structure import Csr, Runs, copy_first
+from portpart.graphs.weights import MAX_TOTAL_WEIGHT
 from portpart.primitives import (
     SCAN_TILE,
     TEAM,

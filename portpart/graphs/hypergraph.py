@@ -15,8 +15,7 @@ import numpy as np
 from portpart.backends import language as kl
 from portpart.backends.programs import Array
 from portpart.graphs.graph import Graph
-from portpart.graphs.rows import MAX_INT32, Csr
-from portpart.graphs.structure import SQUARES, GraphOfSpace
+from portpart.graphs.structure import MAX_INT32, SQUARES, Csr, GraphOfSpace
 from portpart.primitives import TILE, num_rows_above, row_measures
 
 if TYPE_CHECKING:

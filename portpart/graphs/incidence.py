@@ -14,7 +14,7 @@ from portpart.backends import language as kl
 from portpart.backends.programs import Array
 from portpart.errors import InputError, OutOfMemory
 from portpart.graphs.csr import tails
-from portpart.graphs.rows import MAX_INT32_ARCS
+from portpart.graphs.structure import MAX_INT32_ARCS
 from portpart.primitives import offsets_from_counts, sort_keys
 
 LOW_HALF = 0xFFFFFFFF

@@ -9,8 +9,7 @@ import numpy as np
 from portpart.backends import language as kl
 from portpart.errors import InputError
 from portpart.graphs.arrays import as_array, item_of
-from portpart.graphs.rows import Csr
-from portpart.graphs.structure import team_for
+from portpart.graphs.structure import Csr, team_for
 from portpart.primitives import offsets_from_counts, positions_of
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from portpart.errors import InputError
 from portpart.graphs.arrays import item_of
 from portpart.graphs.csr import proper_rows, tails
 from portpart.graphs.graph import Graph
-from portpart.graphs.rows import MAX_INT32
+from portpart.graphs.structure import MAX_INT32
 from portpart.graphs.weights import NOT_NEGATIVE, total_of
 from portpart.options import checked_integer
 from portpart.primitives import offsets_from_counts, put_to

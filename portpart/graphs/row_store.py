@@ -14,7 +14,7 @@ import numpy as np
 
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace
-from portpart.graphs.rows import MAX_INT32
+from portpart.graphs.structure import MAX_INT32
 from portpart.primitives import copy_one, offsets_from_counts, positions_of
 
 if TYPE_CHECKING:

@@ -21,8 +21,7 @@ from portpart.graphs.block_items import (
     reached,
 )
 from portpart.graphs.incidence import Incidence
-from portpart.graphs.rows import Csr
-from portpart.graphs.structure import table
+from portpart.graphs.structure import Csr, table
 
 DUPLICATE = 1
 """VTK's mark of cells and points that are another piece's own."""

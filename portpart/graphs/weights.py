@@ -9,11 +9,13 @@ import numpy as np
 
 from portpart.backends import language as kl
 from portpart.errors import InputError, shown
-from portpart.graphs.rows import MAX_TOTAL_WEIGHT
 
 if TYPE_CHECKING:
     from portpart.backends.programs import Array, ExecutionSpace
     from portpart.options import WrittenNumber
+
+MAX_TOTAL_WEIGHT = 2**62
+"""Largest total of weights: twice a total still fits the 64-bit sums of every algorithm."""
 
 LARGEST_EXACT = float(MAX_TOTAL_WEIGHT)
 

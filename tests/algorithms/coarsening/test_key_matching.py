@@ -22,7 +22,7 @@ from portpart.algorithms.coarsening.options import FineSizes
 from portpart.backends.language import DeviceFunction, device
 from portpart.backends.programs.interface import ExecutionSpace
 from portpart.backends.programs.program import Program
-from portpart.graphs.rows import Csr
+from portpart.graphs.structure import Csr
 from tests import oracles
 from tests.helpers.spaces import NO_LIMIT, reference
 

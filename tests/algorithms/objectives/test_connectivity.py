@@ -35,7 +35,7 @@ from portpart.backends.language import (
 )
 from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
-from portpart.graphs.rows import Csr, degree_of
+from portpart.graphs.structure import Csr, degree_of
 from tests import oracles
 from tests.helpers.emulation.lanes import LanesSpace
 from tests.helpers.graphs import random_graph, raw_graph

@@ -18,7 +18,7 @@ from portpart.algorithms.refinement.work_arrays import run_for
 from portpart.backends.language import int64
 from portpart.backends.programs.interface import Array, ExecutionSpace
 from portpart.backends.programs.program import Program
-from portpart.graphs.rows import Csr
+from portpart.graphs.structure import Csr
 from tests.helpers.emulation.lanes import LanesSpace
 from tests.helpers.refining import copied
 

@@ -18,7 +18,7 @@ from portpart.backends.cuda.requirements import check_program
 from portpart.backends.language import int64
 from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.hypergraph import Hypergraph
-from portpart.graphs.rows import Csr
+from portpart.graphs.structure import Csr
 from tests.algorithms.refinement.test_best_prefix import Moves, put
 from tests.algorithms.refinement.test_net_refinement import agreed
 from tests.helpers.emulation.lanes import LanesSpace

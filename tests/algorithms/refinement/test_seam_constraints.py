@@ -12,7 +12,7 @@ from portpart.algorithms.refinement.options import Figures
 from portpart.backends import cuda
 from portpart.backends.language import Static, device, kernel, static_range
 from portpart.backends.programs.interface import ExecutionSpace
-from portpart.graphs.rows import Csr
+from portpart.graphs.structure import Csr
 from tests.helpers.refining import copied
 
 VERTICES, BLOCKS = 700, 9
