@@ -32,7 +32,7 @@ from portpart.formats.text import PathLike, read_source, write_chunks
 from portpart.graphs import MAX_TOTAL_WEIGHT
 from portpart.inputs import is_hypergraph
 from portpart.options import checked_flag, checked_integer, exact_fraction
-from portpart.sessions.levels import SessionOptions
+from portpart.sessions.levels import SessionOptions, check_sums
 from portpart.sessions.saved import (
     NAMED_ARRAYS,
     arrays_of_names,
@@ -41,7 +41,6 @@ from portpart.sessions.saved import (
     read_names,
 )
 from portpart.sessions.state import SessionState
-from portpart.sessions.sums import check_sums
 from portpart.sessions.update import EscalationState
 
 if TYPE_CHECKING:

@@ -29,9 +29,8 @@ from portpart.formats.text import PathLike
 from portpart.graphs import Graph
 from portpart.options import exact_fraction
 from portpart.sessions.file import first_request, read_session, write_session
-from portpart.sessions.levels import SessionOptions, editable, first_blocks
+from portpart.sessions.levels import SessionOptions, editable, first_blocks, kept
 from portpart.sessions.state import SessionMark, SessionState
-from portpart.sessions.sums import kept
 from portpart.sessions.update import SessionUpdate
 from portpart.sessions.view import SessionView
 

@@ -26,8 +26,14 @@ from portpart.api import FREE, Bounds, LimitRule, Request, fixed_weights
 from portpart.backends.programs import Array
 from portpart.errors import InputError
 from portpart.graphs import Graph
-from portpart.sessions.levels import SessionOptions, all_levels, made, request_for, within_bounds
-from portpart.sessions.sums import Sums
+from portpart.sessions.levels import (
+    SessionOptions,
+    Sums,
+    all_levels,
+    made,
+    request_for,
+    within_bounds,
+)
 from portpart.sessions.update import EscalationState
 
 

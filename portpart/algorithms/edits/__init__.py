@@ -4,7 +4,7 @@ What becomes of a batch:
 
 1. `batch` and `net_batch` have checked types, shapes and ranges when their methods were called.
 2. `id_table`: ids are inserted and deleted provisionally; each has the place in the batch at
-   which it is deleted.  `deletions` lists the pairs of deleted ids.
+   which it is deleted.  `upload` lists the pairs of deleted ids.
 3. `operations`: operations become keys of row and element, an edge in both directions; sorted, they
    give one combined change for each key.  The first that cannot be made refuses the batch.
 4. `rewrite`: prefix sums over the changes say what rows need, and where those go that have outgrown

@@ -24,7 +24,6 @@ from portpart.algorithms.edits.counters import (
     new_counters,
     read,
 )
-from portpart.algorithms.edits.deletions import cleared_pairs, deleted_of
 from portpart.algorithms.edits.fused import (
     StoreInputs,
     capacity_for_deletions,
@@ -42,7 +41,13 @@ from portpart.algorithms.edits.id_table import (
 from portpart.algorithms.edits.operations import Changes, Edited, Operations, combined_changes
 from portpart.algorithms.edits.rewrite import RowRewrite, planned, reserve
 from portpart.algorithms.edits.update import TotalChanges, Update
-from portpart.algorithms.edits.upload import operations_of, upload, weights_of
+from portpart.algorithms.edits.upload import (
+    cleared_pairs,
+    deleted_of,
+    operations_of,
+    upload,
+    weights_of,
+)
 from portpart.graphs import MAX_TOTAL_WEIGHT
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from portpart.algorithms.objectives.communication import communication_cost
 from portpart.algorithms.objectives.distances import distances_on
 from portpart.algorithms.objectives.objective import Shape
 from portpart.algorithms.refinement.gains import state as active_sets
-from portpart.algorithms.refinement.rebalancing import loss_buckets
+from portpart.algorithms.refinement.rebalancing.rule import ALL, ONLY_MOVABLE
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.backends.cuda.requirements import check_program
 from portpart.backends.language import Word, int32, int64
@@ -103,7 +103,7 @@ def test_rating_movable_vertices_first_changes_nothing(space: ExecutionSpace, ma
     start = np.random.default_rng(5).choice(len(shares), graph.num_vertices,
                                             p=shares / shares.sum())
     parts = []
-    for scope in (loss_buckets.ONLY_MOVABLE, loss_buckets.ALL):
+    for scope in (ONLY_MOVABLE, ALL):
         refiner, here = refiner_at(space, graph, start, topology, iteration_limit=1,
                                    weak_limit=10**9)
         refiner.run.rebalancing.scope[:] = scope

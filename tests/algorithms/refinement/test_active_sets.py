@@ -11,7 +11,7 @@ import pytest
 from portpart.algorithms.refinement.evaluation import revert_to_best
 from portpart.algorithms.refinement.gains import state as active_sets
 from portpart.algorithms.refinement.piece import LevelWords
-from portpart.algorithms.refinement.rebalancing import loss_buckets
+from portpart.algorithms.refinement.rebalancing.rule import ALL, ONLY_MOVABLE
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.backends.programs.interface import Array, ExecutionSpace
 from portpart.generators import grid_2d
@@ -80,7 +80,7 @@ def test_rating_movable_vertices_first_changes_nothing(
     space: ExecutionSpace, start: np.ndarray
 ) -> None:
     parts = []
-    for scope in (loss_buckets.ONLY_MOVABLE, loss_buckets.ALL):
+    for scope in (ONLY_MOVABLE, ALL):
         refiner, graph = refiner_at(space, GRID, start, K, iteration_limit=1, weak_limit=10**9)
         refiner.run.rebalancing.scope[:] = scope
         refiner.refine(graph, 0.25)

@@ -8,8 +8,7 @@ import pytest
 from portpart.algorithms.refinement.evaluation import evaluate
 from portpart.algorithms.refinement.gains.state import IS_MOVABLE
 from portpart.algorithms.refinement.rebalancing import eviction
-from portpart.algorithms.refinement.rebalancing.loss_buckets import set_threshold
-from portpart.algorithms.refinement.rebalancing.rule import BATCH
+from portpart.algorithms.refinement.rebalancing.rule import BATCH, set_threshold
 from portpart.backends.programs.interface import ExecutionSpace
 from portpart.generators import grid_3d
 from portpart.graphs.graph import Graph

@@ -26,8 +26,7 @@ from portpart.algorithms.refinement.blocks import Blocks
 from portpart.algorithms.refinement.gains import GainCache
 from portpart.algorithms.refinement.moves import Moves
 from portpart.algorithms.refinement.nets.state import NetAfterburner
-from portpart.algorithms.refinement.nets.steps import NetPropagation, moving_on_nets
-from portpart.algorithms.refinement.nets.wants import accept_all
+from portpart.algorithms.refinement.nets.steps import NetPropagation, accept_all, moving_on_nets
 from portpart.algorithms.refinement.prefix import (
     WIDEST,
     MoveSequence,

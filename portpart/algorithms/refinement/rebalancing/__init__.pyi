@@ -1,18 +1,16 @@
-from .loss_buckets import (
-    bucket_for as bucket_for,
-    random_bits as random_bits,
-    set_threshold as set_threshold,
-)
 from .rule import (
     Evicting as Evicting,
     RebalancingRule as RebalancingRule,
     ask_for_strong as ask_for_strong,
+    bucket_for as bucket_for,
     end_rebalancing as end_rebalancing,
     forget_rebalancings as forget_rebalancings,
     plan_gathering as plan_gathering,
     plan_leaving as plan_leaving,
     plan_strength as plan_strength,
+    random_bits as random_bits,
     rebalancing_rule as rebalancing_rule,
+    set_threshold as set_threshold,
 )
 from .state import STAYS as STAYS, Rebalancing as Rebalancing, tile_of as tile_of
 from .steps import THRESHOLD_TEAM as THRESHOLD_TEAM, RebalancingSteps as RebalancingSteps

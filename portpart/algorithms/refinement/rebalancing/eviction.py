@@ -1,7 +1,7 @@
 """Rating the vertices that may leave, and Jetrw: weak rebalancing (Jet, section 4.2).
 
 Vertices of blocks that are too heavy are rated by what a move would lose; the cheapest leave
-(`loss_buckets.py`).  Weak: every vertex goes to its best connected block with capacity, mostly
+(`rule.py`).  Weak: every vertex goes to its best connected block with capacity, mostly
 known from the gain cache; of the others it is counted.  Strong: see `strong.py`.
 """
 
@@ -26,20 +26,18 @@ from portpart.algorithms.refinement.gains import (
     movable_vertex,
 )
 from portpart.algorithms.refinement.moves import Moves, add_move, set_target
-from portpart.algorithms.refinement.rebalancing.loss_buckets import (
-    ALL,
-    REST,
-    empty_slot,
-    enter_bucket,
-    random_bits,
-    scope_of,
-)
 from portpart.algorithms.refinement.rebalancing.rule import (
+    ALL,
     BATCH,
     BY_WEIGHT,
+    REST,
     Evicting,
     RebalancingRule,
+    empty_slot,
+    enter_bucket,
     evicts_all,
+    random_bits,
+    scope_of,
 )
 from portpart.algorithms.refinement.rebalancing.state import Rebalancing
 from portpart.algorithms.refinement.rebalancing.strong import let_stay

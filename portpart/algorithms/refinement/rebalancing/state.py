@@ -29,7 +29,7 @@ def max_tiles(num_vertices: int) -> int:
 
 
 class Rebalancing(kl.Record):
-    """Vertices that may leave blocks that are too heavy, by what that loses (`loss_buckets.py`).
+    """Vertices that may leave blocks that are too heavy, by what that loses (`rule.py`).
 
     Attributes
     ----------

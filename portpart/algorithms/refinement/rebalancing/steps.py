@@ -19,11 +19,11 @@ from portpart.algorithms.refinement.rebalancing.eviction import (
     list_other_candidates,
     rate_gathered,
 )
-from portpart.algorithms.refinement.rebalancing.loss_buckets import set_threshold
 from portpart.algorithms.refinement.rebalancing.rule import (
     BY_WEIGHT,
     RebalancingRule,
     rebalancing_rule,
+    set_threshold,
     swap_boundary,
 )
 from portpart.algorithms.refinement.rebalancing.strong import record_leaving, record_weight_change

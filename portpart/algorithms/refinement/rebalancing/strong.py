@@ -10,8 +10,7 @@ from __future__ import annotations
 from portpart.algorithms.refinement import Figures, Recording
 from portpart.algorithms.refinement.blocks import Blocks
 from portpart.algorithms.refinement.moves import Moves, add_move_to
-from portpart.algorithms.refinement.rebalancing.loss_buckets import empty_slot
-from portpart.algorithms.refinement.rebalancing.rule import Evicting, RebalancingRule
+from portpart.algorithms.refinement.rebalancing.rule import Evicting, RebalancingRule, empty_slot
 from portpart.algorithms.refinement.rebalancing.state import STAYS, Rebalancing
 from portpart.backends import language as kl
 from portpart.graphs import Csr
