@@ -24,9 +24,8 @@ from bench.spaces import space_of
 from portpart.backends.language import Words, device, float64, int32, int64, kernel
 from portpart.backends.programs.interface import Array, ExecutionSpace
 from portpart.generators.netlist import CODE_BITS, MIN_WIDE, WIDE_NETS
-from portpart.graphs.csr import unpacked
+from portpart.graphs.csr import Runs, unpacked
 from portpart.graphs.hypergraph import Hypergraph
-from portpart.graphs.structure import Runs
 from portpart.primitives.hashing import hash_of, is_drawn
 from portpart.primitives.scan import offsets_from_counts
 

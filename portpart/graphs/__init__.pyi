@@ -34,8 +34,12 @@ from .csr import (
     SUM as SUM,
     directed_rows as directed_rows,
     directions_of as directions_of,
+    distinct as distinct,
     narrowed as narrowed,
     tails as tails,
+    team_for as team_for,
+    team_for_all as team_for_all,
+    team_for_longest as team_for_longest,
     unpacked as unpacked,
 )
 from .elements import mesh_from as mesh_from
@@ -145,14 +149,10 @@ from .structure import (
     WithMeasures as WithMeasures,
     aligned as aligned,
     degree_of as degree_of,
-    distinct as distinct,
     global_id as global_id,
     read_only as read_only,
     shown as shown,
     table as table,
-    team_for as team_for,
-    team_for_all as team_for_all,
-    team_for_longest as team_for_longest,
 )
 from .submesh import Submesh as Submesh
 from .topology import (

@@ -8,7 +8,8 @@ import numpy as np
 
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace
-from portpart.graphs.structure import Csr, Runs, distinct, team_for
+from portpart.graphs.csr import Runs, distinct, team_for
+from portpart.graphs.structure import Csr
 from portpart.primitives import gather, iota, lower_bound, offsets_from_counts, put_one, sort_keys
 
 # What each block of a partition has, and what it needs of others: vertices, nets, columns ------

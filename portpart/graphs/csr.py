@@ -1,6 +1,7 @@
 """A CSR graph from arcs in any order: pack both ends into one key, sort, merge, unpack.
 
-Works on the arrays of any execution space; the results do not depend on the space.
+This works on the arrays of any execution space; the results do not depend on the
+space.  Runs of equal keys, and how many lanes work on a row, are here, too.
 """
 
 from __future__ import annotations
@@ -11,9 +12,17 @@ import numpy as np
 
 from portpart.backends import language as kl
 from portpart.errors import InputError, shown
-from portpart.graphs.structure import MAX_INT32_ARCS, Runs
+from portpart.graphs.structure import MAX_INT32, MAX_INT32_ARCS, Structure
 from portpart.graphs.weights import total_of
-from portpart.primitives import converted, gather, max_of, min_of, sort_keys, sorted_pairs
+from portpart.primitives import (
+    converted,
+    gather,
+    max_of,
+    min_of,
+    offsets_from_counts,
+    sort_keys,
+    sorted_pairs,
+)
 
 if TYPE_CHECKING:
     from portpart.backends.programs import Array, ExecutionSpace
@@ -22,7 +31,6 @@ LOOP = -1
 """Key of a self loop, dropped before the sort."""
 
 LOW_HALF = 0xFFFFFFFF
-MAX_INT32 = 2**31 - 1
 
 AGREE, SUM, MAX = "agree", "sum", "max"
 """What becomes of the weights of the two directions of an edge."""
@@ -243,3 +251,96 @@ def find_disagreement(i, keys, weights, length, found):
         if keys[i + 1] == keys[i]:
             if weights[i + 1] != weights[i]:
                 kl.atomic_min(found, 0, i)
+
+
+# Runs of equal keys in a sorted array: the first of each, and sums over them -------------------
+
+
+class Runs:
+    """The runs of equal keys in a sorted array.  Waits for the device, to count them.
+
+    Attributes
+    ----------
+    count : int
+    """
+
+    def __init__(self, space: ExecutionSpace, keys: Array) -> None:
+        first = space.empty(len(keys), np.int8)
+        space.parallel_for(len(keys), mark_first, keys, first)
+        self._space = space
+        self._places = offsets_from_counts(space, first)
+        self.count, = space.read(self._places[-1:], lambda: [len(keys)])
+
+    def first_of(self, values: Array) -> Array:
+        """The value at the first key of each run."""
+        result = self._space.empty(self.count, values.dtype)
+        self._space.parallel_for(len(values), copy_first, values, self._places, result)
+        return result
+
+    def sums_of(self, values: Array, order: Array) -> Array:
+        """Sums over the runs, int64; ``order[i]`` is where the value of key i stands."""
+        result = self._space.zeros(self.count, np.int64)
+        self._space.parallel_for(len(order), add_to_run, values, order, self._places, result)
+        return result
+
+
+def distinct(space: ExecutionSpace, keys: Array) -> Array:
+    """The keys in ascending order, each once."""
+    if not len(keys):
+        return keys
+    ordered, _ = sort_keys(space, keys)
+    return Runs(space, ordered).first_of(ordered)
+
+
+@kl.kernel
+def mark_first(i, keys, first):
+    """first[i] = whether key i differs from the one before."""
+    differs = i == 0
+    if i > 0:
+        differs = keys[i] != keys[i - 1]
+    first[i] = kl.int8(differs)
+
+
+@kl.kernel
+def copy_first(i, values, places, result):
+    """Copy value i to the place of its run, if it is the first there."""
+    if places[i + 1] > places[i]:
+        result[places[i]] = values[i]
+
+
+@kl.kernel
+def add_to_run(i, values, order, places, result):
+    """Add the value of key i to the sum of its run; atomic, independent of order."""
+    kl.atomic_add(result, places[i + 1] - 1, values[order[i]])
+
+
+# How many lanes work on one vertex -------------------------------------------------------------
+
+
+def team_for(mean_degree: float) -> int:
+    """Team width for loops over the arcs of a vertex."""
+    if mean_degree <= 4:
+        return 1
+    return 8 if mean_degree <= 16 else 32
+
+
+LONE_DEGREE = 8
+"""A lane alone visits up to this many arcs of each of many vertices sooner than several do."""
+
+
+def team_for_all(graph: Structure) -> int:
+    """Team width for a loop over the arcs of all vertices, one loop after the other."""
+    return 1 if graph.max_degree <= LONE_DEGREE else team_for(graph.mean_degree)
+
+
+ROWS_AT_A_TIME = 6000
+"""An element of the longest row takes a lane as long as this many rows take a device."""
+
+
+def team_for_longest(rows: int, mean: float, longest: int) -> int:
+    """Team width for a short loop over each row: a lane alone with a long one holds up the rest."""
+    team = team_for(mean)
+    for wider in (8, 32):
+        if team < wider and longest * ROWS_AT_A_TIME > rows * team * wider:
+            team = wider
+    return team

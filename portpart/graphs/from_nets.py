@@ -19,11 +19,11 @@ from portpart.graphs.arrays import (
     space_of,
 )
 from portpart.graphs.checks import RowTerms, check_offsets, inspect_offset, mixed, refuse_offsets
-from portpart.graphs.csr import narrowed, tails, unpacked
+from portpart.graphs.csr import Runs, narrowed, tails, unpacked
 from portpart.graphs.from_arrays import MAX_VERTICES, checked_count, refuse_few_of_many
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.names import in_order
-from portpart.graphs.structure import Runs, read_only
+from portpart.graphs.structure import read_only
 from portpart.graphs.weights import checked_vertex_weights, integral, total_of
 from portpart.primitives import row_at, sort_rows, sorted_pairs
 

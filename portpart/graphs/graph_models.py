@@ -8,10 +8,18 @@ import numpy as np
 
 from portpart.backends import language as kl
 from portpart.backends.programs import Array
-from portpart.graphs.csr import directed_rows, pack_arc, tails, undirected_rows, unpacked
+from portpart.graphs.csr import (
+    Runs,
+    copy_first,
+    directed_rows,
+    pack_arc,
+    tails,
+    undirected_rows,
+    unpacked,
+)
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph, Nets
-from portpart.graphs.structure import Csr, Runs, copy_first
+from portpart.graphs.structure import Csr
 from portpart.graphs.weights import MAX_TOTAL_WEIGHT
 from portpart.primitives import (
     SCAN_TILE,

@@ -9,7 +9,8 @@ import numpy as np
 from portpart.backends import language as kl
 from portpart.errors import InputError
 from portpart.graphs.arrays import as_array, item_of
-from portpart.graphs.structure import Csr, team_for
+from portpart.graphs.csr import team_for
+from portpart.graphs.structure import Csr
 from portpart.primitives import offsets_from_counts, positions_of
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What graphs and hypergraphs have in common: rows, sizes, sums, and lanes for a vertex."""
+"""What graphs and hypergraphs have in common: rows, sizes, sums, and how they are shown."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from portpart.backends import as_space, language as kl
 from portpart.backends.programs import Array
-from portpart.primitives import offsets_from_counts, row_measures, sort_keys, sum_of
+from portpart.primitives import row_measures, sum_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -53,67 +53,6 @@ def global_id(v, graph: Csr):
 def degree_of(v, graph: Csr):
     """Number of v's arcs."""
     return kl.int64(graph.end[v]) - kl.int64(graph.begin[v])
-
-
-# Runs of equal keys in a sorted array: the first of each, and sums over them -------------------
-
-
-class Runs:
-    """The runs of equal keys in a sorted array.  Waits for the device, to count them.
-
-    Attributes
-    ----------
-    count : int
-    """
-
-    def __init__(self, space: ExecutionSpace, keys: Array) -> None:
-        first = space.empty(len(keys), np.int8)
-        space.parallel_for(len(keys), mark_first, keys, first)
-        self._space = space
-        self._places = offsets_from_counts(space, first)
-        self.count, = space.read(self._places[-1:], lambda: [len(keys)])
-
-    def first_of(self, values: Array) -> Array:
-        """The value at the first key of each run."""
-        result = self._space.empty(self.count, values.dtype)
-        self._space.parallel_for(len(values), copy_first, values, self._places, result)
-        return result
-
-    def sums_of(self, values: Array, order: Array) -> Array:
-        """Sums over the runs, int64; ``order[i]`` is where the value of key i stands."""
-        result = self._space.zeros(self.count, np.int64)
-        self._space.parallel_for(len(order), add_to_run, values, order, self._places, result)
-        return result
-
-
-def distinct(space: ExecutionSpace, keys: Array) -> Array:
-    """The keys in ascending order, each once."""
-    if not len(keys):
-        return keys
-    ordered, _ = sort_keys(space, keys)
-    return Runs(space, ordered).first_of(ordered)
-
-
-@kl.kernel
-def mark_first(i, keys, first):
-    """first[i] = whether key i differs from the one before."""
-    differs = i == 0
-    if i > 0:
-        differs = keys[i] != keys[i - 1]
-    first[i] = kl.int8(differs)
-
-
-@kl.kernel
-def copy_first(i, values, places, result):
-    """Copy value i to the place of its run, if it is the first there."""
-    if places[i + 1] > places[i]:
-        result[places[i]] = values[i]
-
-
-@kl.kernel
-def add_to_run(i, values, order, places, result):
-    """Add the value of key i to the sum of its run; atomic, independent of order."""
-    kl.atomic_add(result, places[i + 1] - 1, values[order[i]])
 
 
 # The largest numbers that graphs may hold ------------------------------------------------------
@@ -399,38 +338,6 @@ def read_only(arrays: Iterable[Array | None]) -> None:
     for array in arrays:
         if isinstance(array, np.ndarray):
             array.flags.writeable = False
-
-
-# How many lanes work on one vertex -------------------------------------------------------------
-
-
-def team_for(mean_degree: float) -> int:
-    """Team width for loops over the arcs of a vertex."""
-    if mean_degree <= 4:
-        return 1
-    return 8 if mean_degree <= 16 else 32
-
-
-LONE_DEGREE = 8
-"""A lane alone visits up to this many arcs of each of many vertices sooner than several do."""
-
-
-def team_for_all(graph: Structure) -> int:
-    """Team width for a loop over the arcs of all vertices, one loop after the other."""
-    return 1 if graph.max_degree <= LONE_DEGREE else team_for(graph.mean_degree)
-
-
-ROWS_AT_A_TIME = 6000
-"""An element of the longest row takes a lane as long as this many rows take a device."""
-
-
-def team_for_longest(rows: int, mean: float, longest: int) -> int:
-    """Team width for a short loop over each row: a lane alone with a long one holds up the rest."""
-    team = team_for(mean)
-    for wider in (8, 32):
-        if team < wider and longest * ROWS_AT_A_TIME > rows * team * wider:
-            team = wider
-    return team
 
 
 # Names and values below each other: lines for terminals, tables for notebooks ------------------

@@ -13,8 +13,8 @@ from portpart.algorithms.coarsening.options import sizes_of
 from portpart.algorithms.coarsening.two_hop import UNMATCHED_SHARE, record_two_hop
 from portpart.backends.programs.interface import ExecutionSpace
 from portpart.backends.programs.program import Program
+from portpart.graphs.csr import team_for
 from portpart.graphs.graph import Graph
-from portpart.graphs.structure import team_for
 from portpart.inputs.convert import as_graph
 from tests import oracles
 from tests.helpers.graphs import graphs, raw_graph
