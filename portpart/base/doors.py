@@ -6,6 +6,7 @@ Scientific Python).
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -28,6 +29,8 @@ def door(
 
     def load_whole(wanted: str) -> Any:
         with late_signals():  # NumPy cannot be imported again after Ctrl-C
-            return load(wanted)
+            found = load(wanted)
+        setattr(sys.modules[name], wanted, found)
+        return found
 
     return load_whole, names, offered

@@ -20,15 +20,7 @@ from typing import Any
 import click
 
 from portpart.base.version import __version__
-from portpart.cli.output import (
-    BAD_INPUT,
-    DEFECT,
-    INTERRUPTED,
-    OK,
-    PIPE_CLOSED,
-    UNAVAILABLE,
-    is_silent,
-)
+from portpart.cli import output
 from portpart.errors import DeviceUnavailable, InputError, printable
 
 COMMANDS = {
@@ -61,12 +53,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 args=arguments, prog_name="portpart", standalone_mode=False
             )
         except SystemExit:  # how click ends when standard output is closed
-            return PIPE_CLOSED
+            return output.PIPE_CLOSED
         except (Exception, KeyboardInterrupt) as error:
             if os.environ.get("PORTPART_TRACEBACK"):
                 raise
             return _report(error)
-    return outcome if isinstance(outcome, int) else OK
+    return outcome if isinstance(outcome, int) else output.OK
 
 
 class LazyGroup(click.Group):
@@ -103,13 +95,13 @@ def command_line(ctx: click.Context) -> int:
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help(), err=True)
-    return BAD_INPUT
+    return output.BAD_INPUT
 
 
 def _report(error: BaseException) -> int:
     """Say on stderr what went wrong; return the exit code of this kind of error."""
     message, code = _described(error)
-    if not is_silent():
+    if not output.is_silent():
         click.echo(f"portpart: {' '.join(printable(message).split())}", err=True)
     return code
 
@@ -117,15 +109,15 @@ def _report(error: BaseException) -> int:
 def _described(error: BaseException) -> tuple[str, int]:
     """What went wrong, and the exit code of this kind of error."""
     if isinstance(error, (click.Abort, KeyboardInterrupt)):
-        return "interrupted", INTERRUPTED
+        return "interrupted", output.INTERRUPTED
     if isinstance(error, click.ClickException):
-        return f"error: {error.format_message()}{_where_help_is(error)}", BAD_INPUT
+        return f"error: {error.format_message()}{_where_help_is(error)}", output.BAD_INPUT
     if isinstance(error, (DeviceUnavailable, MemoryError)):
-        return f"error: {error or 'out of memory'}", UNAVAILABLE
+        return f"error: {error or 'out of memory'}", output.UNAVAILABLE
     if isinstance(error, (InputError, OSError)):
-        return f"error: {error}", BAD_INPUT
+        return f"error: {error}", output.BAD_INPUT
     return (f"internal error: {type(error).__name__}: {error} "
-            "(PORTPART_TRACEBACK=1 shows where; please report it)"), DEFECT
+            "(PORTPART_TRACEBACK=1 shows where; please report it)"), output.DEFECT
 
 
 def _where_help_is(error: click.ClickException) -> str:
@@ -134,5 +126,5 @@ def _where_help_is(error: click.ClickException) -> str:
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    if not is_silent():
+    if not output.is_silent():
         print(f"portpart: warning: {printable(str(message))}", file=sys.stderr)  # noqa: T201

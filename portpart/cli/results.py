@@ -10,17 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from portpart.api import Report, phase_display
-from portpart.cli import files
-from portpart.cli.output import (
-    INFEASIBLE,
-    OK,
-    grouped,
-    libraries_on_stderr,
-    print_facts,
-    print_json,
-    sizes_text,
-    timings,
-)
+from portpart.cli import files, output
 
 if TYPE_CHECKING:
     from portpart.api import PartitionResult
@@ -51,7 +41,7 @@ class Shown:
     def calling(self) -> Iterator[Report | None]:
         """Context in which the library works; yields what it reports progress to."""
         self.read_seconds = time.perf_counter() - self.begin
-        with libraries_on_stderr():
+        with output.libraries_on_stderr():
             yield self.progress
 
 
@@ -86,10 +76,10 @@ def print_result(result: PartitionResult, report: Mapping[str, Any], as_json: bo
         Facts for people that come last.
     """
     if as_json:
-        print_json(as_object(result, report, **own))
+        output.print_json(as_object(result, report, **own))
     else:
-        print_facts(as_facts(result, report, blocks, **facts) | (advice or {}), to_stderr)
-    return OK if result.feasible else INFEASIBLE
+        output.print_facts(as_facts(result, report, blocks, **facts) | (advice or {}), to_stderr)
+    return output.OK if result.feasible else output.INFEASIBLE
 
 
 def as_object(result: PartitionResult, report: Mapping[str, Any], **own: Any) -> dict[str, Json]:
@@ -130,19 +120,19 @@ def as_facts(result: PartitionResult, report: Mapping[str, Any], blocks: str,
     name = Path(report["graph"]).name if report["graph"] != files.STANDARD else "standard input"
     weights = result.block_weights
     facts = {
-        "graph": f"{name}, {sizes_text(report)} (read in {report['read_seconds']:.2f} s)",
-        blocks: f"{grouped(result.k)}, weights {grouped(weights.min())} to "
-                f"{grouped(weights.max())}",
+        "graph": f"{name}, {output.sizes_text(report)} (read in {report['read_seconds']:.2f} s)",
+        blocks: f"{output.grouped(result.k)}, weights {output.grouped(weights.min())} to "
+                f"{output.grouped(weights.max())}",
         **own,
-        "cut": grouped(result.cut),
-        **{name: grouped(value) for name, value in _objectives(result).items()},
+        "cut": output.grouped(result.cut),
+        **{name: output.grouped(value) for name, value in _objectives(result).items()},
         "imbalance": f"{result.imbalance:.4f} (at most {report['imbalance']:g})",
-        "time": timings(result.seconds, result.stats.get("phases", {})),
+        "time": output.timings(result.seconds, result.stats.get("phases", {})),
     }  # fmt: skip
     if result.stats.get("weight_scale", 1) != 1:
         facts["weights"] = f"times {result.stats['weight_scale']:g}, rounded"
     if done := _rounds_of(result):
-        facts["rounds"] = f"{grouped(done['rounds_done'])}, ended by {ENDS[done['ended']]}"
+        facts["rounds"] = f"{output.grouped(done['rounds_done'])}, ended by {ENDS[done['ended']]}"
     if not result.feasible:
         facts["balance"] = "NOT KEPT: see the warning"
     written = [report[name] for name in ("output", "rankfile", "slurm_hostfile", "rank_order")

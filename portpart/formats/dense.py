@@ -14,23 +14,11 @@ from itertools import islice
 import numpy as np
 
 from portpart.errors import GraphFormatError, InputError, shown
+from portpart.formats import text
 from portpart.formats.arrays import ARRAY_BEGINS, read_array
-from portpart.formats.text import (
-    FRACTION,
-    SEPARATORS,
-    STRICT,
-    TO_ROUND,
-    LineSyntax,
-    ReadingRules,
-    Source,
-    WordTable,
-    fractions_at,
-    read_table,
-    refuse_number,
-)
 from portpart.graphs import IGNORE, Graph, csr_graph
 
-SYNTAX = LineSyntax(comments=b"#%")
+SYNTAX = text.LineSyntax(comments=b"#%")
 
 
 @dataclass(frozen=True)
@@ -69,7 +57,7 @@ def layout_of(rows: Sequence[Sequence[bytes]]) -> DenseLayout | None:
     if len(widths) > 1:
         return None
     width = widths.pop() if widths else len(first)
-    if all(map(FRACTION.fullmatch, first)) and width == len(first):
+    if all(map(text.FRACTION.fullmatch, first)) and width == len(first):
         return DenseLayout(len(first))
     for corner in (False, True):
         titles = tuple(first[corner:])
@@ -79,7 +67,7 @@ def layout_of(rows: Sequence[Sequence[bytes]]) -> DenseLayout | None:
     return DenseLayout(width, tuple(first)) if width == len(first) else None
 
 
-def parse(source: Source, rules: ReadingRules = STRICT) -> Graph:
+def parse(source: text.Source, rules: text.ReadingRules = text.STRICT) -> Graph:
     """The graph of a table.
 
     Raises
@@ -102,14 +90,14 @@ def parse(source: Source, rules: ReadingRules = STRICT) -> Graph:
     return replace(graph, names=names or None)
 
 
-def graph_of_table(table: np.ndarray, rules: ReadingRules) -> Graph:
+def graph_of_table(table: np.ndarray, rules: text.ReadingRules) -> Graph:
     """The graph of a square table; its errors name the row."""
     rows, columns = np.nonzero(table)
     offsets = np.searchsorted(rows, np.arange(len(table) + 1))
     return csr_graph(offsets, columns, table[rows, columns], None, **rules.of_arcs())
 
 
-def _array(source: Source) -> np.ndarray:
+def _array(source: text.Source) -> np.ndarray:
     table = read_array(source.name, io.BytesIO(source.data), len(source.data))
     if table.ndim != 2 or table.shape[0] != table.shape[1]:
         raise GraphFormatError(f"{source.name}: holds an array of shape {table.shape}; a matrix of "
@@ -118,22 +106,22 @@ def _array(source: Source) -> np.ndarray:
     return table
 
 
-def _layout(source: Source) -> DenseLayout:
+def _layout(source: text.Source) -> DenseLayout:
     """The layout of a text, by its first two lines."""
     kept = (line for _, _, line in source.lines() if line[:1] not in (b"#", b"%"))
-    rows = [[word for word in SEPARATORS.split(line) if word] for line in islice(kept, 2)]
+    rows = [[word for word in text.SEPARATORS.split(line) if word] for line in islice(kept, 2)]
     if not rows:
         raise GraphFormatError(f"{source.name}: holds no matrix")
     return layout_of(rows) or DenseLayout(len(rows[0]))
 
 
-def _table(source: Source, layout: DenseLayout, rules: ReadingRules) -> np.ndarray:
+def _table(source: text.Source, layout: DenseLayout, rules: text.ReadingRules) -> np.ndarray:
     """The numbers of a text."""
     size, begin = layout.size, 0
     if layout.titles:
         begin = next(after for _, after, line in source.lines() if line[:1] not in (b"#", b"%"))
     width, columns = size + layout.indexed, tuple(range(layout.indexed, size + layout.indexed))
-    table = read_table(source.data, SYNTAX, begin, width, columns)
+    table = text.read_table(source.data, SYNTAX, begin, width, columns)
     if table.odd_byte is not None:
         found = len(source.words_at(table.odd_byte))
         source.refuse(source.line_at(table.odd_byte), f"{found} words, where the lines above have "
@@ -142,16 +130,17 @@ def _table(source: Source, layout: DenseLayout, rules: ReadingRules) -> np.ndarr
         raise GraphFormatError(f"{source.name}: {table.columns.shape[1]} lines of {size} numbers; "
                                "a dense matrix has as many lines as columns")
     if layout.indexed:
-        _check_index(source, layout, read_table(source.data, SYNTAX, begin, width, (0,), (0,)))
+        _check_index(source, layout, text.read_table(source.data, SYNTAX, begin, width, (0,), (0,)))
     if table.bad_byte is not None and (rules.takes_fractions or rules.weights == IGNORE):
-        places = read_table(source.data, SYNTAX, begin, width, columns, located=columns).columns
-        return fractions_at(source, places.reshape(-1)).reshape(size, size).T
+        places = text.read_table(source.data, SYNTAX, begin, width, columns,
+                                 located=columns).columns
+        return text.fractions_at(source, places.reshape(-1)).reshape(size, size).T
     if table.bad_byte is not None:
-        refuse_number(source, table.bad_byte, TO_ROUND)
+        text.refuse_number(source, table.bad_byte, text.TO_ROUND)
     return table.columns.T
 
 
-def _check_index(source: Source, layout: DenseLayout, index: WordTable) -> None:
+def _check_index(source: text.Source, layout: DenseLayout, index: text.WordTable) -> None:
     """Raise unless rows have the names of the columns, in the same order."""
     for place, title in zip(index.columns[0].tolist(), layout.titles):
         name = source.words_at(place)[0]

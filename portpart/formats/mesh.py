@@ -12,24 +12,15 @@ from typing import Any
 import numpy as np
 
 from portpart.errors import GraphFormatError, InputError, shown
-from portpart.formats.text import (
-    TO_SCALE,
-    Lines,
-    LineSyntax,
-    Source,
-    read_lines,
-    refuse_foreign,
-    refuse_number,
-    rendered_rows,
-)
+from portpart.formats import text
 from portpart.graphs import Graph, Mesh, mesh_from
 
-SYNTAX = LineSyntax(comments=b"%", keep_blank=True)
+SYNTAX = text.LineSyntax(comments=b"%", keep_blank=True)
 
 GRAPHS = ("dual", "nodal")
 
 
-def parse(source: Source, mesh: str = "dual", common_nodes: int | str | None = None) -> Graph:
+def parse(source: text.Source, mesh: str = "dual", common_nodes: int | str | None = None) -> Graph:
     """The dual or the nodal graph of a mesh file.
 
     Raises
@@ -52,12 +43,12 @@ def graph_of_mesh(mesh: Mesh, kind: str, common_nodes: int | str | None) -> Grap
     return mesh.nodal_graph() if kind == "nodal" else mesh.dual_graph(common_nodes)
 
 
-def mesh_of(source: Source) -> Mesh:
+def mesh_of(source: text.Source) -> Mesh:
     """The mesh of a file."""
-    refuse_foreign(source)
-    lines = read_lines(source.data, SYNTAX)
+    text.refuse_foreign(source)
+    lines = text.read_lines(source.data, SYNTAX)
     if lines.bad_byte is not None:
-        refuse_number(source, lines.bad_byte, f"METIS mesh {TO_SCALE}")
+        text.refuse_number(source, lines.bad_byte, f"METIS mesh {text.TO_SCALE}")
     count, weighted = _header(source, lines)
     starts = _element_starts(source, lines, count)
     values = lines.values[starts[0] : starts[count]]
@@ -78,7 +69,7 @@ def mesh_of(source: Source) -> Mesh:
         source.refuse(_line_of(source, problem.vertex), f"{problem} (numbered from 0)")
 
 
-def _header(source: Source, lines: Lines) -> tuple[int, bool]:
+def _header(source: text.Source, lines: text.Lines) -> tuple[int, bool]:
     """Number of elements, and whether they have weights."""
     first = lines.values[: lines.starts[1]].tolist() if len(lines.starts) > 1 else []
     line = source.line_of_row(SYNTAX, 0, 0)
@@ -91,7 +82,7 @@ def _header(source: Source, lines: Lines) -> tuple[int, bool]:
     return first[0], first[1:] == [1]
 
 
-def _element_starts(source: Source, lines: Lines, count: int) -> np.ndarray:
+def _element_starts(source: text.Source, lines: text.Lines, count: int) -> np.ndarray:
     """Where the numbers of each element begin, and the end of the last."""
     rows = len(lines.starts) - 2
     if rows < count:
@@ -104,7 +95,7 @@ def _element_starts(source: Source, lines: Lines, count: int) -> np.ndarray:
     return lines.starts[1 : count + 2].copy()
 
 
-def _check_lengths(source: Source, starts: np.ndarray) -> None:
+def _check_lengths(source: text.Source, starts: np.ndarray) -> None:
     short = starts[1:] == starts[:-1]
     if short.any():
         element = int(short.argmax())
@@ -112,7 +103,7 @@ def _check_lengths(source: Source, starts: np.ndarray) -> None:
                                                  "and its nodes are expected")
 
 
-def _check_nodes(source: Source, starts: np.ndarray, nodes: np.ndarray) -> None:
+def _check_nodes(source: text.Source, starts: np.ndarray, nodes: np.ndarray) -> None:
     if len(nodes) and int(nodes.min()) < 1:
         place = int((nodes < 1).argmax())
         element = int(np.searchsorted(starts, place, side="right")) - 1
@@ -120,7 +111,7 @@ def _check_nodes(source: Source, starts: np.ndarray, nodes: np.ndarray) -> None:
     source.refuse_size(None, int(nodes.max(initial=0)))
 
 
-def _line_of(source: Source, element: int) -> int:
+def _line_of(source: text.Source, element: int) -> int:
     return source.line_of_row(SYNTAX, 0, 1 + element)
 
 
@@ -131,4 +122,4 @@ def mesh_text(mesh: Mesh) -> Iterator[Any]:
         nodes = np.insert(nodes, starts[:-1], weights)
         starts = starts + np.arange(mesh.num_elements + 1)
     yield f"{mesh.num_elements}{'' if weights is None else ' 1'}\n".encode()
-    yield rendered_rows(nodes, starts)
+    yield text.rendered_rows(nodes, starts)

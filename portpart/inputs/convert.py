@@ -8,38 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from portpart import graphs
 from portpart.errors import InputError, shown, typed_memory_errors
-from portpart.graphs import (
-    IGNORE,
-    ROUND,
-    ArcReading,
-    Graph,
-    Hypergraph,
-    Mesh,
-    checked_again,
-    checked_mode,
-    converted,
-    csr_graph,
-    directions_of,
-    graph_of_frame,
-    graph_of_igraph,
-    graph_of_networkx,
-    graph_of_rows,
-    in_order,
-    is_frame,
-    is_igraph,
-    is_network_of_nets,
-    is_networkit,
-    is_networkx,
-    is_tensor,
-    mesh_from,
-    owned,
-    parts_of_sparse,
-    parts_of_tensor,
-    parts_of_tuple,
-    total_of,
-    with_vertex_weights,
-)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -96,7 +66,7 @@ def as_graph(
     weight_scale: float | None = None,
     copy: bool = True,
     space: ExecutionSpace | None = None,
-) -> Graph:
+) -> graphs.Graph:
     """Convert an object or a file to a :class:`Graph`, and check it.
 
     Parameters
@@ -178,44 +148,45 @@ def as_graph(
         if edge_weights is None:
             obj = read(obj, symmetrize=symmetrize or None, weights=weights,
                           weight_scale=weight_scale, space=space)
-            how = ArcReading()
+            how = graphs.ArcReading()
         else:  # those are what the options are about
             obj = read(obj, symmetrize=symmetrize or None, space=space)
-    if isinstance(obj, Graph):
+    if isinstance(obj, graphs.Graph):
         _refuse_attributes(obj, vertex_weights=vertex_weights, edge_weights=edge_weights)
         return _changed(obj, vertex_weights, edge_weights, how, space)
     refuse_foreign_type(obj)
-    for is_kind, made in ((is_networkx, graph_of_networkx), (is_igraph, graph_of_igraph),
-                          (is_frame, graph_of_frame)):
+    for is_kind, made in ((graphs.is_networkx, graphs.graph_of_networkx),
+                          (graphs.is_igraph, graphs.graph_of_igraph),
+                          (graphs.is_frame, graphs.graph_of_frame)):
         if is_kind(obj):
             return made(obj, vertex_weights, edge_weights, how, space)
     _refuse_others(obj)
     _refuse_attributes(obj, vertex_weights=vertex_weights, edge_weights=edge_weights)
     if hasattr(obj, "tocsr"):
-        parts = parts_of_sparse(obj, how.mode)
-    elif is_tensor(obj) and str(obj.layout) != "torch.strided":
-        parts = parts_of_tensor(obj)
+        parts = graphs.parts_of_sparse(obj, how.mode)
+    elif graphs.is_tensor(obj) and str(obj.layout) != "torch.strided":
+        parts = graphs.parts_of_tensor(obj)
     elif isinstance(obj, tuple):
-        parts = parts_of_tuple(obj)
+        parts = graphs.parts_of_tuple(obj)
     else:
-        return graph_of_rows(obj, vertex_weights, edge_weights, how, space)
+        return graphs.graph_of_rows(obj, vertex_weights, edge_weights, how, space)
     offsets, targets, values = parts
     values = values if edge_weights is None else edge_weights
-    return csr_graph(offsets, targets, values, vertex_weights, space=space, **how.options())
+    return graphs.csr_graph(offsets, targets, values, vertex_weights, space=space, **how.options())
 
 
 def _refuse_others(obj: GraphLike) -> None:
     """Raise if `obj` is of a kind from which there is a way to a graph."""
     name = type(obj).__name__
     refuse_blocks(obj)
-    if is_networkit(obj):
+    if graphs.is_networkit(obj):
         raise InputError("networkit graphs go through networkit.nxadapter.nk2nx(graph)")
-    if isinstance(obj, Hypergraph):
+    if isinstance(obj, graphs.Hypergraph):
         raise InputError(f"a {name} is not a graph; partition, repartition and Session take it")
-    if is_network_of_nets(obj):
+    if graphs.is_network_of_nets(obj):
         raise InputError(f"a {name} is not a graph; portpart.as_hypergraph makes what partition, "
                          "repartition and Session take")
-    if isinstance(obj, Mesh):
+    if isinstance(obj, graphs.Mesh):
         raise InputError(f"a {name} is not a graph; mesh.dual_graph() joins its elements, "
                          "mesh.nodal_graph() its nodes")
     if hasattr(obj, "edge_index"):
@@ -233,48 +204,49 @@ def _refuse_attributes(obj: GraphLike, **options: Any) -> None:
 
 
 def reading_of(symmetrize: bool | str, weights: bool | str | None, weight_scale: float | None,
-               copy: bool, edge_weights: Numbers | None) -> ArcReading:
+               copy: bool, edge_weights: Numbers | None) -> graphs.ArcReading:
     """The options of `as_graph` that say how to read arcs, checked."""
-    directions_of(symmetrize)
+    graphs.directions_of(symmetrize)
     if not isinstance(copy, (bool, np.bool_)):
         raise InputError(f"copy is {shown(copy)}; it must be True or False")
-    how = ArcReading(symmetrize, checked_mode(weights, weight_scale), weight_scale, copy)
-    if how.mode == IGNORE and edge_weights is not None:
+    how = graphs.ArcReading(symmetrize, graphs.checked_mode(weights, weight_scale), weight_scale,
+                            copy)
+    if how.mode == graphs.IGNORE and edge_weights is not None:
         raise InputError("edge_weights are given, and weights says to ignore them; pass one of "
                          "the two")
     return how
 
 
 def _changed(
-    graph: Graph, vertex_weights: Numbers | None, edge_weights: Numbers | None, how: ArcReading,
-    space: ExecutionSpace | None,
-) -> Graph:
-    graph = checked_again(graph, how.copy)
+    graph: graphs.Graph, vertex_weights: Numbers | None, edge_weights: Numbers | None,
+    how: graphs.ArcReading, space: ExecutionSpace | None,
+) -> graphs.Graph:
+    graph = graphs.checked_again(graph, how.copy)
     if space is not None:
         graph = graph.to(space)
-    vertex_weights = in_order(vertex_weights, graph.names, "vertex_weights")
+    vertex_weights = graphs.in_order(vertex_weights, graph.names, "vertex_weights")
     if edge_weights is not None:
         kept = graph.vertex_weights if vertex_weights is None else vertex_weights
-        made = csr_graph(graph.offsets, graph.targets, edge_weights, kept, space=graph.space,
-                         **how.options())
+        made = graphs.csr_graph(graph.offsets, graph.targets, edge_weights, kept, space=graph.space,
+                                **how.options())
         return replace(made, names=graph.names)
-    if how.mode == IGNORE:
+    if how.mode == graphs.IGNORE:
         totals = {key: value for key, value in graph._totals.items() if key != "arc"}
         graph = replace(graph, weights=None, weight_scale=1, _totals=totals)
-    elif how.mode == ROUND or how.scale is not None:
+    elif how.mode == graphs.ROUND or how.scale is not None:
         graph = _rescaled(graph, how)
     return (graph if vertex_weights is None
-            else with_vertex_weights(graph, vertex_weights, how.copy))
+            else graphs.with_vertex_weights(graph, vertex_weights, how.copy))
 
 
-def _rescaled(graph: Graph, how: ArcReading) -> Graph:
+def _rescaled(graph: graphs.Graph, how: graphs.ArcReading) -> graphs.Graph:
     """`graph` with its weights multiplied and rounded (again)."""
     values = graph.weights
     if values is None:
         values = graph.space.full(graph.num_arcs, 1, np.int32)
-    weights, scale = converted(graph.space, values, how.mode, how.scale)
-    totals = {**graph._totals, "arc": total_of(weights, "arc weights")}
-    return replace(graph, weights=owned(weights, [values], True), _totals=totals,
+    weights, scale = graphs.converted(graph.space, values, how.mode, how.scale)
+    totals = {**graph._totals, "arc": graphs.total_of(weights, "arc weights")}
+    return replace(graph, weights=graphs.owned(weights, [values], True), _totals=totals,
                    weight_scale=scale * graph.weight_scale)
 
 
@@ -283,7 +255,7 @@ def _rescaled(graph: Graph, how: ArcReading) -> Graph:
 
 @typed_memory_errors
 def as_mesh(elements: Any, *, num_nodes: int | None = None, element_weights: Numbers | None = None,
-            points: ArrayLike | None = None) -> Mesh:
+            points: ArrayLike | None = None) -> graphs.Mesh:
     """Convert elements or a file to a :class:`Mesh`, and check it.
 
     Parameters
@@ -338,4 +310,4 @@ def as_mesh(elements: Any, *, num_nodes: int | None = None, element_weights: Num
         from portpart.inputs.reading import read_mesh
 
         elements = read_mesh(elements)
-    return mesh_from(elements, num_nodes, element_weights, points)
+    return graphs.mesh_from(elements, num_nodes, element_weights, points)

@@ -6,24 +6,8 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from portpart import graphs
 from portpart.errors import InputError, shown, typed_memory_errors
-from portpart.graphs import (
-    Graph,
-    Hypergraph,
-    NetInput,
-    checked_count,
-    in_order,
-    is_frame,
-    is_igraph,
-    is_networkit,
-    is_networkx,
-    nets_checked_again,
-    nets_hypergraph,
-    nets_of_matrix,
-    nets_of_network,
-    nets_of_rows,
-    with_weights,
-)
 from portpart.inputs.convert import refuse_blocks, refuse_foreign_type
 from portpart.options import checked_flag
 
@@ -32,8 +16,8 @@ if TYPE_CHECKING:
     from portpart.graphs import Numbers
 
 
-OF_NETWORKS = ((is_networkx, "list(graph[net])"), (is_igraph, "graph.neighbors(net)"),
-               (is_networkit, "list(graph.iterNeighbors(net))"))
+OF_NETWORKS = ((graphs.is_networkx, "list(graph[net])"), (graphs.is_igraph, "graph.neighbors(net)"),
+               (graphs.is_networkit, "list(graph.iterNeighbors(net))"))
 """Kinds of graphs, and what gives the neighbours of one vertex."""
 
 
@@ -43,7 +27,7 @@ def is_hypergraph(data: Any) -> bool:
         from portpart.inputs.hypergraphs import is_net_name
 
         return is_net_name(os.fspath(data))
-    return isinstance(data, Hypergraph)
+    return isinstance(data, graphs.Hypergraph)
 
 
 @typed_memory_errors
@@ -56,7 +40,7 @@ def as_hypergraph(
     model: str | None = None,
     diagonal: bool = False,
     space: ExecutionSpace | None = None,
-) -> Hypergraph:
+) -> graphs.Hypergraph:
     """Convert an object or a file to a :class:`Hypergraph`, and check it.
 
     Parameters
@@ -130,28 +114,30 @@ def as_hypergraph(
     if not matrix and (model is not None or diagonal):
         raise InputError(f"{'diagonal' if model is None else 'model'} goes with a sparse matrix, "
                          f"not with a {type(data).__name__}")
-    if isinstance(data, Hypergraph):
+    if isinstance(data, graphs.Hypergraph):
         _refuse_other_number(num_vertices, data.num_vertices)
-        made = nets_checked_again(data)
-        return with_weights(made if space is None else made.to(space), net_weights, vertex_weights)
-    rows = nets_of_matrix(data, model, diagonal) if matrix else _rows_of(data)
+        made = graphs.nets_checked_again(data)
+        return graphs.with_weights(made if space is None else made.to(space), net_weights,
+                                   vertex_weights)
+    rows = graphs.nets_of_matrix(data, model, diagonal) if matrix else _rows_of(data)
     if rows.num_vertices is not None:
         _refuse_other_number(num_vertices, rows.num_vertices)
         num_vertices = rows.num_vertices
     weights = rows.net_weights if net_weights is None else net_weights
-    vertex_weights = in_order(vertex_weights, rows.names, "vertex_weights")
-    weights = in_order(weights, rows.net_names, "net_weights", "net")
-    made = nets_hypergraph(rows.offsets, rows.pins, num_vertices, weights, vertex_weights, space)
+    vertex_weights = graphs.in_order(vertex_weights, rows.names, "vertex_weights")
+    weights = graphs.in_order(weights, rows.net_names, "net_weights", "net")
+    made = graphs.nets_hypergraph(rows.offsets, rows.pins, num_vertices, weights, vertex_weights,
+                                  space)
     return replace(made, names=rows.names, net_names=rows.net_names)
 
 
-def _rows_of(data: Any) -> NetInput:
+def _rows_of(data: Any) -> graphs.NetInput:
     """The nets of what is neither a hypergraph nor a matrix."""
     if isinstance(data, tuple) and len(data) == 2:
-        return NetInput(*data)
+        return graphs.NetInput(*data)
     refuse_foreign_type(data)
     refuse_blocks(data)
-    if isinstance(data, Graph):
+    if isinstance(data, graphs.Graph):
         raise InputError("a Graph is not a hypergraph; portpart.as_hypergraph(graph.to_scipy(), "
                          "diagonal=True) makes a net of each vertex and its neighbours, whose km1 "
                          "is the communication volume of the graph")
@@ -160,12 +146,12 @@ def _rows_of(data: Any) -> NetInput:
             raise InputError(f"a {type(data).__name__} is a graph, not a hypergraph; of one in "
                              f"which nets are vertices also, [{neighbours} for net in nets] makes "
                              "nets")
-    if is_frame(data):
+    if graphs.is_frame(data):
         raise InputError(f"a {type(data).__name__} is not a hypergraph; of its columns net and pin "
                          "[list(pins) for _, pins in frame.groupby('net')['pin']] makes nets")
-    return nets_of_network(data) or nets_of_rows(data)
+    return graphs.nets_of_network(data) or graphs.nets_of_rows(data)
 
 
 def _refuse_other_number(given: int | None, there: int) -> None:
-    if checked_count(given) not in (None, there):
+    if graphs.checked_count(given) not in (None, there):
         raise InputError(f"num_vertices is {given}, but there are {there} vertices")

@@ -14,18 +14,7 @@ from portpart.errors import GraphFormatError, InputError, OutOfMemory, shown, ty
 from portpart.formats import NamedGraph, hmetis, mesh_of, mesh_of_foreign, read_foreign
 from portpart.formats.text import PathLike, Source, bare_name, read_source
 from portpart.graphs import Graph, Mesh
-from portpart.inputs.known import (
-    FORMATS,
-    GRAPH_SUFFIXES,
-    MESHIO,
-    MESHIO_SUFFIXES,
-    NETS_CALL,
-    fits_hmetis,
-    fits_metis,
-    format_of_name,
-    recognised,
-    sample_of,
-)
+from portpart.inputs import known
 
 if TYPE_CHECKING:
     from portpart.backends.programs import ExecutionSpace
@@ -185,14 +174,14 @@ def _parsed(
     path: PathLike, format: str | None, given: dict[str, Any]
 ) -> tuple[str, Graph | NamedGraph]:
     """Name of the format of a file, and what its reader makes of it."""
-    if format is not None and format not in FORMATS:
-        raise InputError(f"unknown format {shown(format)}; known are {', '.join(FORMATS)}")
+    if format is not None and format not in known.FORMATS:
+        raise InputError(f"unknown format {shown(format)}; known are {', '.join(known.FORMATS)}")
     limit = checked_limit(given.pop("max_vertices", None))
     options = {key: value for key, value in given.items() if value is not None}
-    if (format or format_of_name(os.fspath(path))) == MESHIO:  # it reads files itself
-        return MESHIO, _parsed_as(MESHIO, Source(os.fspath(path), b"", limit), options)
-    source = read_source(path, limit, GRAPH_SUFFIXES)
-    name = format or recognised(source, format_of_name(source.name))
+    if (format or known.format_of_name(os.fspath(path))) == known.MESHIO:  # it reads files itself
+        return known.MESHIO, _parsed_as(known.MESHIO, Source(os.fspath(path), b"", limit), options)
+    source = read_source(path, limit, known.GRAPH_SUFFIXES)
+    name = format or known.recognised(source, known.format_of_name(source.name))
     try:
         return name, _parsed_as(name, source, options)
     except GraphFormatError as problem:
@@ -200,32 +189,32 @@ def _parsed(
             _refuse_edges(source, problem)
         if format is None and (name == "metis" or problem.unequal_rows):
             _refuse_nets(source, problem)
-        if format is not None or not problem.unequal_rows or not fits_metis(source):
+        if format is not None or not problem.unequal_rows or not known.fits_metis(source):
             raise
     return "metis", _parsed_as("metis", source, options)
 
 
 def _refuse_edges(source: Source, problem: GraphFormatError) -> None:
     """Raise if a file that is no METIS graph looks like an edge list."""
-    sample = sample_of(source)
+    sample = known.sample_of(source)
     if sample.is_like_edges:
-        nets = (f"; or of hMETIS, which {NETS_CALL} (--format hmetis) reads"
-                if fits_hmetis(source, sample) else "")
+        nets = (f"; or of hMETIS, which {known.NETS_CALL} (--format hmetis) reads"
+                if known.fits_hmetis(source, sample) else "")
         raise GraphFormatError(f"{problem}; all lines are as in an edge list, which format="
                                f"'edge-list' (--format edge-list) reads{nets}") from problem
 
 
 def _refuse_nets(source: Source, problem: GraphFormatError) -> None:
     """Raise if a file that is not a graph and has no known suffix follows hMETIS throughout."""
-    if format_of_name(source.name) is not None:
+    if known.format_of_name(source.name) is not None:
         return
     try:
-        nets = None if fits_metis(source) else hmetis.parse(source)
+        nets = None if known.fits_metis(source) else hmetis.parse(source)
     except (InputError, MemoryError):
         return
     if nets is not None:
         found = GraphFormatError(f"{problem}; as a hypergraph of hMETIS it can be read: "
-                                 f"{NETS_CALL} (--format hmetis)")
+                                 f"{known.NETS_CALL} (--format hmetis)")
         if nets.vertex_weights is not None:  # then an hMETIS file has more lines than a graph
             found.hypergraph = nets
         raise found from problem
@@ -241,7 +230,7 @@ def checked_limit(max_vertices: Any) -> int | None:
 
 
 def _parsed_as(name: str, source: Source, options: dict[str, Any]) -> Graph | NamedGraph:
-    entry = FORMATS[name]
+    entry = known.FORMATS[name]
     for option in options:
         if option not in entry.options:
             raise InputError(f"{option} does not apply to {name} files")
@@ -317,8 +306,8 @@ def read_with_data(path: PathLike, max_vertices: int | None = None) -> tuple[Mes
     name = os.fspath(path)
     suffix = os.path.splitext(bare_name(name.lower()))[1]
     file_format = None
-    if suffix not in (*MESHIO_SUFFIXES, *TETGEN):
-        source = read_source(path, max_vertices, FORMATS["metis-mesh"].suffixes)
+    if suffix not in (*known.MESHIO_SUFFIXES, *TETGEN):
+        source = read_source(path, max_vertices, known.FORMATS["metis-mesh"].suffixes)
         if MEDIT.match(source.data):
             file_format = "medit"
         elif suffix not in AMBIGUOUS or METIS_BEGINS.match(source.data):

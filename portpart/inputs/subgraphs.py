@@ -8,27 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from portpart import graphs
 from portpart.errors import typed_memory_errors
-from portpart.graphs import (
-    MAX_INT32_ARCS,
-    BlockItems,
-    Csr,
-    EitherGraph,
-    Graph,
-    Hypergraph,
-    LocalItems,
-    block_items,
-    block_rows,
-    blocks_of,
-    known_pairs,
-    local_items,
-    merged,
-    nets_hypergraph,
-    pairs_of,
-    reached,
-    read_only,
-    table,
-)
 from portpart.inputs.convert import as_graph
 from portpart.inputs.convert_nets import as_hypergraph, is_hypergraph
 from portpart.options import checked_integer
@@ -82,7 +63,7 @@ class Subgraph:
     """
 
     block: int
-    graph: EitherGraph
+    graph: graphs.EitherGraph
     vertices: Array
     num_own: int
     owners: Array
@@ -101,7 +82,7 @@ class Subgraph:
         return sorted({*self.send, *self.recv})
 
     def _repr_html_(self) -> str:
-        return table("Subgraph", [
+        return graphs.table("Subgraph", [
             ("block", self.block), ("own vertices", self.num_own), ("ghosts", len(self.owners)),
             ("other blocks", len(self.neighbours)), ("memory of", self.graph.space.name)])
 
@@ -166,85 +147,85 @@ def subgraphs(graph: GraphLike, part: Blocks, halo: int = 1, *,
     """
     of_nets = is_hypergraph(graph)
     whole: Any = as_hypergraph(graph) if of_nets else as_graph(graph, copy=False)
-    blocks, k = blocks_of(part, whole.num_vertices, k, whole.names)
+    blocks, k = graphs.blocks_of(part, whole.num_vertices, k, whole.names)
     halo = checked_integer("halo", halo, 0, MAX_HALO)
     owner = whole.space.asarray(blocks.astype(np.int32))
     pairs, nets = _near(whole, owner, halo, k)
-    items = block_items(whole.space, pairs, owner, k)
-    local = local_items(whole.space, items, owner)
+    items = graphs.block_items(whole.space, pairs, owner, k)
+    local = graphs.local_items(whole.space, items, owner)
     made: Iterator[Any] = (_graphs(whole, items, local) if nets is None
             else _hypergraphs(whole, items, local, nets, k))
     return [Subgraph(block, found, each.numbers, each.num_own, each.owners, each.send, each.recv,
                      numbers) for block, (each, (found, numbers)) in enumerate(zip(local, made))]
 
 
-def _near(whole: EitherGraph, owner: Array, halo: int,
+def _near(whole: graphs.EitherGraph, owner: Array, halo: int,
           k: int) -> tuple[Array, Array | None]:
     """The pairs of blocks and vertices that they have; of a hypergraph, and of nets."""
     space, n = whole.space, whole.num_vertices
-    own = newest = inner = pairs_of(space, owner)
+    own = newest = inner = graphs.pairs_of(space, owner)
     ghosts = space.empty(0, np.int64)
     for _ in range(halo):
-        inner = merged(space, own, ghosts)
-        known = known_pairs(space, ghosts, n, k, owner)
-        if isinstance(whole, Graph):
-            newest = reached(space, newest, whole.csr, whole.mean_degree, known, n)
+        inner = graphs.merged(space, own, ghosts)
+        known = graphs.known_pairs(space, ghosts, n, k, owner)
+        if isinstance(whole, graphs.Graph):
+            newest = graphs.reached(space, newest, whole.csr, whole.mean_degree, known, n)
         else:
-            newest = reached(space, _nets_of(whole, newest, k), _pins(whole), _mean_size(whole),
-                             known, n)
+            newest = graphs.reached(space, _nets_of(whole, newest, k), _pins(whole),
+                                    _mean_size(whole), known, n)
         if not len(newest):
             break
-        ghosts = merged(space, ghosts, newest)
-    nets = None if isinstance(whole, Graph) else _nets_of(whole, inner, k)
-    return merged(space, own, ghosts), nets
+        ghosts = graphs.merged(space, ghosts, newest)
+    nets = None if isinstance(whole, graphs.Graph) else _nets_of(whole, inner, k)
+    return graphs.merged(space, own, ghosts), nets
 
 
-def _nets_of(whole: Hypergraph, pairs: Array, k: int) -> Array:
+def _nets_of(whole: graphs.Hypergraph, pairs: Array, k: int) -> Array:
     """Pairs of blocks and the nets of some of their vertices."""
-    nothing = known_pairs(whole.space, whole.space.empty(0, np.int64), whole.num_nets, k)
-    return reached(whole.space, pairs, whole.csr, whole.mean_degree, nothing, whole.num_nets)
+    nothing = graphs.known_pairs(whole.space, whole.space.empty(0, np.int64), whole.num_nets, k)
+    return graphs.reached(whole.space, pairs, whole.csr, whole.mean_degree, nothing, whole.num_nets)
 
 
-def _pins(whole: Hypergraph) -> Csr:
+def _pins(whole: graphs.Hypergraph) -> graphs.Csr:
     """The nets as rows of pins."""
     nets = whole.nets
-    return Csr(nets.begin, nets.end, nets.pins, None, None, None)
+    return graphs.Csr(nets.begin, nets.end, nets.pins, None, None, None)
 
 
-def _mean_size(whole: Hypergraph) -> float:
+def _mean_size(whole: graphs.Hypergraph) -> float:
     return whole.num_pins / max(1, whole.num_nets)
 
 
-def _graphs(whole: Graph, items: BlockItems,
-            local: list[LocalItems]) -> Iterator[tuple[Graph, None]]:
+def _graphs(whole: graphs.Graph, items: graphs.BlockItems,
+            local: list[graphs.LocalItems]) -> Iterator[tuple[graphs.Graph, None]]:
     """The graphs of all blocks."""
     space, n = whole.space, whole.num_vertices
-    made = block_rows(space, items.keys, whole.csr, whole.mean_degree, items.known, n)
+    made = graphs.block_rows(space, items.keys, whole.csr, whole.mean_degree, items.known, n)
     weights = None if whole.weights is None else gather(space, whole.weights, made.places)
     ends = space.to_host(made.offsets[space.asarray(items.first)])
     for each, begin, end in zip(local, ends.tolist(), ends[1:].tolist()):
-        dtype = np.int32 if end - begin <= MAX_INT32_ARCS else np.int64
+        dtype = np.int32 if end - begin <= graphs.MAX_INT32_ARCS else np.int64
         offsets = (made.offsets[each.first : each.last + 1] - begin).astype(dtype)
-        graph = Graph(offsets, made.targets[begin:end],
-                      None if weights is None else weights[begin:end], _masses(whole, each), space,
-                      weight_scale=whole.weight_scale, names=_names(whole, each))
-        read_only(graph.arrays.values())
+        graph = graphs.Graph(offsets, made.targets[begin:end],
+                             None if weights is None else weights[begin:end], _masses(whole, each),
+                             space, weight_scale=whole.weight_scale, names=_names(whole, each))
+        graphs.read_only(graph.arrays.values())
         yield graph, None
 
 
-def _hypergraphs(whole: Hypergraph, items: BlockItems, local: list[LocalItems], nets: Array,
-                 k: int) -> Iterator[tuple[Hypergraph, Array]]:
+def _hypergraphs(whole: graphs.Hypergraph, items: graphs.BlockItems, local: list[graphs.LocalItems],
+                 nets: Array, k: int) -> Iterator[tuple[graphs.Hypergraph, Array]]:
     """The hypergraphs of all blocks, and the numbers of their nets."""
     space, m = whole.space, whole.num_nets
-    made = block_rows(space, nets, _pins(whole), _mean_size(whole), items.known,
-                      whole.num_vertices)
+    made = graphs.block_rows(space, nets, _pins(whole), _mean_size(whole), items.known,
+                             whole.num_vertices)
     numbers = (nets % max(1, m)).astype(np.int32)
-    first = space.to_host(known_pairs(space, nets, m, k).first).tolist()
+    first = space.to_host(graphs.known_pairs(space, nets, m, k).first).tolist()
     ends = space.to_host(made.offsets[space.asarray(np.array(first))]).tolist()
     for block, each in enumerate(local):
         rows, (begin, end) = slice(first[block], first[block + 1]), ends[block : block + 2]
         weights = whole.net_weights
-        graph = nets_hypergraph(
+        graph = graphs.nets_hypergraph(
             made.offsets[rows.start : rows.stop + 1] - begin, made.targets[begin:end],
             len(each.numbers), None if weights is None else gather(space, weights, numbers[rows]),
             _masses(whole, each), space)
@@ -252,13 +233,13 @@ def _hypergraphs(whole: Hypergraph, items: BlockItems, local: list[LocalItems], 
             whole.net_names, space.to_host(numbers[rows]))), numbers[rows]
 
 
-def _masses(whole: EitherGraph, each: LocalItems) -> Array | None:
+def _masses(whole: graphs.EitherGraph, each: graphs.LocalItems) -> Array | None:
     """The weights of a block's vertices."""
     masses = whole.vertex_weights
     return None if masses is None else gather(whole.space, masses, each.numbers)
 
 
-def _names(whole: EitherGraph, each: LocalItems) -> Sequence[Hashable] | None:
+def _names(whole: graphs.EitherGraph, each: graphs.LocalItems) -> Sequence[Hashable] | None:
     """The names of a block's vertices."""
     return _chosen(whole.names, whole.space.to_host(each.numbers))
 

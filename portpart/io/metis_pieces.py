@@ -10,20 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import numpy as np
 
 from portpart.errors import GraphFormatError, InputError, typed_memory_errors
-from portpart.formats import SYNTAX, Body, MetisHeader, header_of, refuse_words
-from portpart.formats.text import (
-    FIRST_BYTES,
-    UTF8_MARK,
-    UTF16_MARKS,
-    ZIP_EMPTY,
-    ZIP_MEMBER,
-    LineSyntax,
-    PathLike,
-    Source,
-    count_numbers,
-    is_packed,
-    read_lines,
-)
+from portpart.formats import SYNTAX, Body, MetisHeader, header_of, refuse_words, text
 from portpart.graphs import Rows, checked_rows
 from portpart.inputs import checked_limit
 from portpart.options import checked_integer
@@ -39,7 +26,7 @@ CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
-class PieceSource(Source):
+class PieceSource(text.Source):
     """The bytes of a piece of a file.
 
     Attributes
@@ -54,7 +41,7 @@ class PieceSource(Source):
         """Number of the line of the file that holds a byte of the piece."""
         return self.lines_before() + super().line_at(position)
 
-    def line_of_row(self, syntax: LineSyntax, begin: int, row: int) -> int:
+    def line_of_row(self, syntax: text.LineSyntax, begin: int, row: int) -> int:
         """Line of the file that holds the `row`-th line of numbers after byte `begin`."""
         return self.lines_before() + super().line_of_row(syntax, begin, row)
 
@@ -156,7 +143,7 @@ class MetisPiece:
     def __init__(self, source: PieceSource, header: MetisHeader) -> None:
         self._source, self._header = source, header
         self.num_vertices, self.num_edges = header.num_vertices, header.num_edges
-        self.num_lines, self.num_words = count_numbers(source.data, SYNTAX)
+        self.num_lines, self.num_words = text.count_numbers(source.data, SYNTAX)
 
     @typed_memory_errors
     def rows(self, lines_before: int, space: ExecutionSpace | str = "cpu") -> Rows:
@@ -183,7 +170,7 @@ class MetisPiece:
         n = self.num_vertices
         first = min(checked_integer("lines_before", lines_before, 0, 2**62), n)
         count = min(self.num_lines, n - first)
-        lines = read_lines(self._source.data, SYNTAX)
+        lines = text.read_lines(self._source.data, SYNTAX)
         refuse_words(self._source, lines)
         starts, values = lines.starts[: count + 1], lines.values[: lines.starts[count]]
         if len(values) < len(lines.values):
@@ -229,7 +216,7 @@ class MetisPiece:
 
 
 @typed_memory_errors
-def open_metis_piece(path: PathLike, rank: int, size: int,
+def open_metis_piece(path: text.PathLike, rank: int, size: int,
                      max_vertices: int | None = None) -> MetisPiece:
     r"""Read a piece of a METIS file and count its lines.
 
@@ -280,10 +267,10 @@ def open_metis_piece(path: PathLike, rank: int, size: int,
 def _piece_of(name: str, file: BinaryIO, rank: int, size: int, limit: int | None) -> MetisPiece:
     length = file.seek(0, os.SEEK_END)
     file.seek(0)
-    _refuse_packed(name, file.read(FIRST_BYTES))
+    _refuse_packed(name, file.read(text.FIRST_BYTES))
     line, number, body = _first_line(name, file)
     head = PieceSource(name, line, limit, lambda: number)
-    lines = read_lines(line, SYNTAX)
+    lines = text.read_lines(line, SYNTAX)
     refuse_words(head, lines)
     header = header_of(head, lines, length)
     return MetisPiece(piece_of(name, file, body, rank, size, limit), header)
@@ -291,15 +278,15 @@ def _piece_of(name: str, file: BinaryIO, rank: int, size: int, limit: int | None
 
 def _refuse_packed(name: str, begin: bytes) -> None:
     """Raise for what is no plain text."""
-    if is_packed(begin) or begin.startswith((ZIP_MEMBER, ZIP_EMPTY)):
+    if text.is_packed(begin) or begin.startswith((text.ZIP_MEMBER, text.ZIP_EMPTY)):
         raise GraphFormatError(f"{name}: is packed; pieces are read of plain text: unpack it first")
-    if begin.startswith(UTF16_MARKS) or b"\0" in begin:
+    if begin.startswith(text.UTF16_MARKS) or b"\0" in begin:
         raise GraphFormatError(f"{name}: is no UTF-8 text; pieces are read of METIS files")
 
 
 def _first_line(name: str, file: BinaryIO) -> tuple[bytes, int, int]:
     """The first line that is no comment, the number of those before it, and where it ends."""
-    file.seek(len(UTF8_MARK) if _begins_with(file, UTF8_MARK) else 0)
+    file.seek(len(text.UTF8_MARK) if _begins_with(file, text.UTF8_MARK) else 0)
     number = 0
     while line := file.readline(MAX_HEADER):
         is_comment = line.lstrip(GAPS).startswith(SYNTAX.comments)

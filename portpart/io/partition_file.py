@@ -12,16 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from portpart.errors import GraphFormatError, InputError, shown
-from portpart.formats.text import (
-    LineSyntax,
-    PathLike,
-    Source,
-    as_bytes,
-    read_lines,
-    read_source,
-    rendered_rows,
-    write_chunks,
-)
+from portpart.formats import text
 from portpart.graphs import PLURALS, did_you_mean, held_blocks, host_integers
 
 if TYPE_CHECKING:
@@ -29,7 +20,7 @@ if TYPE_CHECKING:
 
     from portpart.graphs import Blocks
 
-SYNTAX = LineSyntax(comments=b"%#")
+SYNTAX = text.LineSyntax(comments=b"%#")
 
 MAX_INT32 = 2**31 - 1
 
@@ -42,7 +33,7 @@ BLOCK = re.compile(rb"-?\d{1,10}")
 LINES_PER_CHUNK = 1 << 16
 
 
-def read_partition(path: PathLike, num_vertices: int | None = None, *, free: bool = False,
+def read_partition(path: text.PathLike, num_vertices: int | None = None, *, free: bool = False,
                    first: int = 1, num_edges: int | None = None) -> np.ndarray:
     r"""Read a partition file.
 
@@ -81,8 +72,8 @@ def read_partition(path: PathLike, num_vertices: int | None = None, *, free: boo
     array([ 0,  0,  1, -1], dtype=int32)
     """
     item, count = ("vertex", num_vertices) if num_edges is None else ("edge", num_edges)
-    source = read_source(path, count)
-    lines = read_lines(source.data, SYNTAX)
+    source = text.read_source(path, count)
+    lines = text.read_lines(source.data, SYNTAX)
     if lines.bad_byte is not None:
         source.refuse_word(lines.bad_byte)
     lengths = np.diff(lines.starts)
@@ -109,7 +100,7 @@ def read_partition(path: PathLike, num_vertices: int | None = None, *, free: boo
     return part.astype(np.int32)
 
 
-def _blocks_of_pairs(source: Source, n: int, vertices: np.ndarray, blocks: np.ndarray,
+def _blocks_of_pairs(source: text.Source, n: int, vertices: np.ndarray, blocks: np.ndarray,
                      first: int, item: str) -> np.ndarray:
     """The block of each of `n` vertices or edges, `FREE` if it is not listed."""
     bad = (vertices < 0) | (vertices >= n)
@@ -129,7 +120,7 @@ def _blocks_of_pairs(source: Source, n: int, vertices: np.ndarray, blocks: np.nd
     return part
 
 
-def write_partition(part: Blocks, path: PathLike) -> None:
+def write_partition(part: Blocks, path: text.PathLike) -> None:
     """Write the block of each vertex, one per line; ``-`` writes to standard output.
 
     Parameters
@@ -150,10 +141,10 @@ def write_partition(part: Blocks, path: PathLike) -> None:
     1
     """
     blocks = _checked_blocks(part)
-    write_chunks(path, [rendered_rows(blocks, np.arange(len(blocks) + 1))])
+    text.write_chunks(path, [text.rendered_rows(blocks, np.arange(len(blocks) + 1))])
 
 
-def read_named_partition(path: PathLike, names: Sequence[Hashable], *,
+def read_named_partition(path: text.PathLike, names: Sequence[Hashable], *,
                          free: bool = False) -> np.ndarray:
     r"""Read a partition file whose lines hold a name and a block.
 
@@ -184,8 +175,8 @@ def read_named_partition(path: PathLike, names: Sequence[Hashable], *,
     >>> portpart.io.read_named_partition("friends.part", ["ann", "bob"])
     array([0, 1], dtype=int32)
     """
-    source = read_source(path, len(names))
-    vertex_of = {as_bytes(name).strip(): vertex for vertex, name in enumerate(names)}
+    source = text.read_source(path, len(names))
+    vertex_of = {text.as_bytes(name).strip(): vertex for vertex, name in enumerate(names)}
     part = np.full(len(names), FREE, np.int32)
     seen = np.zeros(len(names), bool)
     lowest = FREE if free else 0
@@ -206,12 +197,12 @@ def read_named_partition(path: PathLike, names: Sequence[Hashable], *,
             source.refuse(number, f"{_shown(block)} is not a block number")
         part[vertex] = int(block)
     if not free and not seen.all():
-        missing = _shown(as_bytes(names[int(seen.argmin())]))
+        missing = _shown(text.as_bytes(names[int(seen.argmin())]))
         raise GraphFormatError(f"{source.name}: no block for {missing}")
     return part
 
 
-def write_named_partition(names: Sequence[Hashable], part: Blocks, path: PathLike) -> None:
+def write_named_partition(names: Sequence[Hashable], part: Blocks, path: text.PathLike) -> None:
     """Write a name and a block per line; ``-`` writes to standard output.
 
     Parameters
@@ -241,14 +232,14 @@ def write_named_partition(names: Sequence[Hashable], part: Blocks, path: PathLik
     if len(names) != len(blocks):
         raise InputError(f"{len(names)} names for {len(blocks)} blocks")
     _check_names(names)
-    write_chunks(path, _named_lines(names, blocks))
+    text.write_chunks(path, _named_lines(names, blocks))
 
 
 def _check_names(names: Sequence[Hashable]) -> None:
     """Refuse names that a reader of the file could not distinguish."""
     first: dict[bytes, int] = {}
     for place, name in enumerate(names):
-        word = as_bytes(name).strip()
+        word = text.as_bytes(name).strip()
         if b"\n" in word:
             raise InputError(f"names[{place}] is {shown(name)}; a name must stand on one line")
         if first.setdefault(word, place) != place:
@@ -261,7 +252,7 @@ def _named_lines(names: Sequence[Hashable], blocks: np.ndarray) -> Iterator[byte
     for begin in range(0, len(blocks), LINES_PER_CHUNK):
         end = begin + LINES_PER_CHUNK
         pairs = zip(names[begin:end], blocks[begin:end].tolist())
-        yield b"".join(b"%b %d\n" % (as_bytes(name), block) for name, block in pairs)
+        yield b"".join(b"%b %d\n" % (text.as_bytes(name), block) for name, block in pairs)
 
 
 def _shown(word: bytes) -> str:

@@ -18,17 +18,8 @@ import numpy as np
 from portpart.backends import language as kl
 from portpart.backends.communication import Communicator
 from portpart.backends.programs import Array, ExecutionSpace
+from portpart.primitives import mail
 from portpart.primitives.basic import lower_bound
-from portpart.primitives.mail import (
-    Fields,
-    MailLayout,
-    fields_of,
-    get_fields,
-    got,
-    layout_of_types,
-    put,
-    put_fields,
-)
 
 Result = TypeVar("Result")
 
@@ -57,7 +48,7 @@ class Part(NamedTuple):
     kinds: Sequence[Any] | None = None
 
     @property
-    def layout(self) -> MailLayout:
+    def layout(self) -> mail.MailLayout:
         """Where the columns stand in a packed row."""
         return self.ways.layout
 
@@ -91,7 +82,7 @@ class Received(NamedTuple):
 class RowPacking(NamedTuple):
     """How rows of some types are packed and unpacked."""
 
-    layout: MailLayout
+    layout: mail.MailLayout
     pack: kl.Kernel
     unpack: kl.Kernel
 
@@ -99,7 +90,7 @@ class RowPacking(NamedTuple):
 @lru_cache
 def _ways(*kinds: Any) -> RowPacking:
     types = [np.dtype(each) for each in kinds]
-    layout = layout_of_types(types[0], types[1:])
+    layout = mail.layout_of_types(types[0], types[1:])
     return RowPacking(layout, pack_row.bound(layout=layout), unpack_row.bound(layout=layout))
 
 
@@ -219,27 +210,27 @@ def _for_rows(space: ExecutionSpace, words: Array, parts: Sequence[Part],
     for number, (part, kernel, first) in enumerate(zip(parts, kernels, firsts)):
         space.parallel_for(first[-1], kernel, words,
                            RowPlaces(table, number * (2 * size + 1), size), part.columns[0],
-                           fields_of(part.columns[1:]))
+                           mail.fields_of(part.columns[1:]))
 
 
 @kl.device
-def place_of_row(i, places: RowPlaces, layout: MailLayout):
+def place_of_row(i, places: RowPlaces, layout: mail.MailLayout):
     """Where the words of row i begin."""
     rank = lower_bound(places.table, places.at, places.at + places.size, i + 1) - 1
     return i * layout.width + places.table[rank + places.size + 1]
 
 
 @kl.kernel
-def pack_row(i, words, places: RowPlaces, lead, fields: Fields, layout: MailLayout):
+def pack_row(i, words, places: RowPlaces, lead, fields: mail.Fields, layout: mail.MailLayout):
     """Pack row i."""
     item = place_of_row(i, places, layout)
-    put(words, item, lead, i, layout.lead)
-    put_fields(words, item, fields, i, layout)
+    mail.put(words, item, lead, i, layout.lead)
+    mail.put_fields(words, item, fields, i, layout)
 
 
 @kl.kernel
-def unpack_row(i, words, places: RowPlaces, lead, fields: Fields, layout: MailLayout):
+def unpack_row(i, words, places: RowPlaces, lead, fields: mail.Fields, layout: mail.MailLayout):
     """Unpack row i."""
     item = place_of_row(i, places, layout)
-    lead[i] = got(words, item, layout.lead)
-    get_fields(words, item, fields, i, layout)
+    lead[i] = mail.got(words, item, layout.lead)
+    mail.get_fields(words, item, fields, i, layout)

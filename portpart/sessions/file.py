@@ -12,19 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from portpart import backends
+from portpart import api, backends
 from portpart.algorithms.edits import ARRAYS, Saved, arrays_of, edited_of, existing_graph
 from portpart.algorithms.recipes import entry_of
-from portpart.api import (
-    FREE,
-    CallOptions,
-    Request,
-    amounts,
-    block_array,
-    checked,
-    checked_objective,
-    checked_request,
-)
 from portpart.backends.programs import ExecutionSpace
 from portpart.errors import GraphFormatError, InputError, shown
 from portpart.formats import npz
@@ -104,10 +94,10 @@ def read_session(path: PathLike, space: ExecutionSpace) -> tuple[SessionState, d
                                ) from problem
 
 
-def first_request(graph: GraphLike, options: CallOptions) -> Request:
+def first_request(graph: GraphLike, options: api.CallOptions) -> api.Request:
     """The call that makes the first partition of a session."""
-    checked_objective(is_hypergraph(graph), options.objective, session=True)
-    return checked_request(graph, options, as_edges=False)
+    api.checked_objective(is_hypergraph(graph), options.objective, session=True)
+    return api.checked_request(graph, options, as_edges=False)
 
 
 def _facts_of(rounds: SessionState, asked: dict[str, Any]) -> dict[str, Json]:
@@ -130,11 +120,12 @@ def _session(arrays: Saved, space: ExecutionSpace) -> tuple[SessionState, dict[s
     asked = {name: facts[name] for name in ASKED}
     if not isinstance(asked["preset"], str):
         asked["preset"] = config_of(asked["preset"])
-    session_options, k = _wishes(facts), checked("k", facts["k"])
+    session_options, k = _wishes(facts), api.checked("k", facts["k"])
     host = backends.space("cpu")
-    fixed_weight = host.to_host(amounts(host, arrays["fixed_weight"], k, "fixed_weight", "blocks"))
+    fixed_weight = host.to_host(api.amounts(host, arrays["fixed_weight"], k, "fixed_weight",
+                                            "blocks"))
     existing = existing_graph(arrays, space)
-    request = first_request(existing, CallOptions(
+    request = first_request(existing, api.CallOptions(
         k, imbalance=session_options.imbalance, target=session_options.target, **asked))
     edited = edited_of(existing, arrays, entry_of(request.config).growth)
     read_names(edited, arrays)
@@ -194,11 +185,11 @@ def _of_ids(arrays: Saved, count: int,
     """Blocks, sizes and fixed blocks of all ids, on the host."""
     host = backends.space("cpu")
     sizes = arrays.get("sizes")
-    part = block_array(host, arrays["part"], count, k, "part", 0)
+    part = api.block_array(host, arrays["part"], count, k, "part", 0)
     assert part is not None
-    fixed = block_array(host, arrays.get("fixed"), count, k, "fixed", FREE)
+    fixed = api.block_array(host, arrays.get("fixed"), count, k, "fixed", api.FREE)
     return (host.to_host(part), None if sizes is None else host.to_host(
-        amounts(host, sizes, count, "sizes", "vertices")),
+        api.amounts(host, sizes, count, "sizes", "vertices")),
         None if fixed is None else host.to_host(fixed))
 
 
@@ -206,7 +197,7 @@ def _check_fixed(part: np.ndarray, fixed: np.ndarray | None, ids: np.ndarray) ->
     """Refuse blocks in which existing vertices are not where they must be."""
     if fixed is None:
         return
-    wrong = (fixed[ids] != FREE) & (fixed[ids] != part[ids])
+    wrong = (fixed[ids] != api.FREE) & (fixed[ids] != part[ids])
     if wrong.any():
         vertex = int(ids[wrong.argmax()])
         raise InputError(f"part[{vertex}] is {part[vertex]}: vertex {vertex} is fixed to block "

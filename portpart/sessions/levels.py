@@ -13,22 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from portpart import api
 from portpart.algorithms.edits import Batch, Editable, EditableGraph, EditableHypergraph
 from portpart.algorithms.final_balance import enforce_limits
 from portpart.algorithms.incremental import LivePartition
 from portpart.algorithms.multilevel import Constraints, Problem, Progress, Trace
 from portpart.algorithms.objectives import check_net_costs
 from portpart.algorithms.recipes import entry_of
-from portpart.api import (
-    PRICED,
-    FactorSearch,
-    PreviousPartition,
-    Request,
-    block_weights_of,
-    bounds_for,
-    check_migration_factor,
-    cost_of,
-)
 from portpart.backends.programs import Array
 from portpart.errors import InputError
 from portpart.graphs import MAX_TOTAL_WEIGHT, EitherGraph, Graph, Hypergraph, exact_total
@@ -63,18 +54,18 @@ class SessionOptions(NamedTuple):
     escalates: bool
 
 
-def request_for(request: Request, graph: EitherGraph, fixed: Array | None,
+def request_for(request: api.Request, graph: EitherGraph, fixed: Array | None,
                 session_options: SessionOptions,
-                progress: Progress | None) -> Request:
+                progress: Progress | None) -> api.Request:
     """The request that partitions a graph as it is now, and its trace."""
     before = request.problem
     try:
-        bounds = bounds_for(graph, before.num_blocks, session_options.imbalance,
-                            session_options.target, fixed,
-                            session_options.min_weight)
+        bounds = api.bounds_for(graph, before.num_blocks, session_options.imbalance,
+                                session_options.target, fixed,
+                                session_options.min_weight)
     except InputError:  # there is too little left for the least that blocks are to weigh
-        bounds = bounds_for(graph, before.num_blocks, session_options.imbalance,
-                            session_options.target, fixed, 0)
+        bounds = api.bounds_for(graph, before.num_blocks, session_options.imbalance,
+                                session_options.target, fixed, 0)
     problem: Problem[Any] = Problem(
         graph, bounds.balance, before.seed, Trace(graph.space, graph, progress),
         Constraints(fixed), before.objective)
@@ -82,7 +73,7 @@ def request_for(request: Request, graph: EitherGraph, fixed: Array | None,
                    bounds=bounds)
 
 
-def all_levels(request: Request, live: LivePartition, price: Fraction, effort: str,
+def all_levels(request: api.Request, live: LivePartition, price: Fraction, effort: str,
                may_change: bool) -> tuple[Array, str]:
     """Blocks refined on all levels, or rebuilt, and which of the two.
 
@@ -97,14 +88,14 @@ def all_levels(request: Request, live: LivePartition, price: Fraction, effort: s
         of moving, the blocks are kept that cost less, the old ones or the new.
     """
     problem, space = request.problem, request.problem.space
-    priced = isinstance(request.config, PRICED)
+    priced = isinstance(request.config, api.PRICED)
     sizes = (np.ones(problem.graph.num_vertices, np.int64) if live.sizes is None
              else space.to_host(live.sizes))
     if effort == "full" or not priced:
         price, effort = Fraction(0), "full"
-    tries = FactorSearch(request, PreviousPartition(space.to_host(live.part), sizes), None)
+    tries = api.FactorSearch(request, api.PreviousPartition(space.to_host(live.part), sizes), None)
     found, fresh = tries.best(price), tries.fresh
-    before, after = (cost_of(problem, each.part) for each in (found, fresh))
+    before, after = (api.cost_of(problem, each.part) for each in (found, fresh))
     if may_change and not priced and _is_no_worse(request, live.part, after):
         return live.part, effort
     leads = after < min(MUCH_BETTER * before, before - price / PATIENCE * fresh.size)
@@ -113,14 +104,14 @@ def all_levels(request: Request, live: LivePartition, price: Fraction, effort: s
     return found.part, effort
 
 
-def _is_no_worse(request: Request, part: Array, cost: int) -> bool:
+def _is_no_worse(request: api.Request, part: Array, cost: int) -> bool:
     """Whether blocks are within their bounds and cost no more than that."""
     problem = request.problem
-    return (cost_of(problem, part) <= cost
-            and request.bounds.kept_by(block_weights_of(problem, part)))
+    return (api.cost_of(problem, part) <= cost
+            and request.bounds.kept_by(api.block_weights_of(problem, part)))
 
 
-def first_blocks(request: Request) -> tuple[Array, np.ndarray]:
+def first_blocks(request: api.Request) -> tuple[Array, np.ndarray]:
     """The first blocks of a session, and what they weigh: new or given ones.
 
     Of given ones vertices move only where a block breaks a limit, or is empty without need.
@@ -134,7 +125,7 @@ def first_blocks(request: Request) -> tuple[Array, np.ndarray]:
                               wanted.fixed)
 
 
-def within_bounds(request: Request, live: LivePartition) -> Array:
+def within_bounds(request: api.Request, live: LivePartition) -> Array:
     """The blocks, or others within their bounds, where that is possible."""
     problem = request.problem
     return enforce_limits(problem.graph, live.part, problem.balance, request.bounds.min_weight,
@@ -156,7 +147,8 @@ def editable(graph: EitherGraph, config: Configuration) -> EditableGraph | Edita
             else EditableHypergraph(graph, growth))
 
 
-def kept(session_options: SessionOptions, request: Request, sizes: Array | None) -> SessionOptions:
+def kept(session_options: SessionOptions, request: api.Request,
+         sizes: Array | None) -> SessionOptions:
     """The same, whatever callers do to their arrays; refused if sums may overflow at the price."""
     check_sums(session_options, request, sizes)
     if session_options.target is None:
@@ -165,7 +157,7 @@ def kept(session_options: SessionOptions, request: Request, sizes: Array | None)
                                                         session_options.target))
 
 
-def check_sums(session_options: SessionOptions, request: Request, sizes: Array | None) -> None:
+def check_sums(session_options: SessionOptions, request: api.Request, sizes: Array | None) -> None:
     """Refuse weights, sizes and a price for which sums may overflow."""
     _check(request.problem.graph, request.problem.num_blocks,
            prices_of(session_options, request.config),
@@ -175,7 +167,7 @@ def check_sums(session_options: SessionOptions, request: Request, sizes: Array |
 def prices_of(session_options: SessionOptions, config: Configuration) -> list[Fraction]:
     """The price of moving around edits and, if all levels are refined at one, that one."""
     around = Fraction(ceil(session_options.price))
-    if session_options.escalates and isinstance(config, PRICED):
+    if session_options.escalates and isinstance(config, api.PRICED):
         return [around, session_options.price]
     return [around]
 
@@ -190,7 +182,7 @@ def _check(graph: EitherGraph, k: int, prices: list[Fraction], size: int) -> Non
     if isinstance(graph, Hypergraph):
         check_net_costs(graph, k, "net weights")
     for price in prices:
-        check_migration_factor(graph, price, size)
+        api.check_migration_factor(graph, price, size)
 
 
 class Sums:
@@ -208,7 +200,7 @@ class Sums:
         What is moved with each vertex.
     """
 
-    def __init__(self, request: Request, session_options: SessionOptions, sizes: Array
+    def __init__(self, request: api.Request, session_options: SessionOptions, sizes: Array
                  | None) -> None:
         graph = request.problem.graph
         self._k, self._prices = request.problem.num_blocks, prices_of(session_options,

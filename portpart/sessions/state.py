@@ -26,14 +26,7 @@ from portpart.api import FREE, Bounds, LimitRule, Request, fixed_weights
 from portpart.backends.programs import Array
 from portpart.errors import InputError
 from portpart.graphs import Graph
-from portpart.sessions.levels import (
-    SessionOptions,
-    Sums,
-    all_levels,
-    made,
-    request_for,
-    within_bounds,
-)
+from portpart.sessions import levels
 from portpart.sessions.update import EscalationState
 
 
@@ -116,11 +109,11 @@ class SessionState:
     """
 
     def __init__(self, request: Request, edited: Any, part: Array, sizes: Array | None,
-                 fixed: Array | None, session_options: SessionOptions,
+                 fixed: Array | None, session_options: levels.SessionOptions,
                  fixed_weight: np.ndarray | None = None, known: PartitionFigures
                  | None = None) -> None:
         self.request, self.edited, self.options = request, edited, session_options
-        self.sums = Sums(request, session_options, sizes)
+        self.sums = levels.Sums(request, session_options, sizes)
         self._weigh_fixed(request.bounds.fixed_weight if fixed_weight is None else fixed_weight)
         self.log: list[UndoStep] = []
         self.begin = 0
@@ -160,7 +153,7 @@ class SessionState:
 
     def _max_filled(self, limits: np.ndarray) -> int:
         live = self.incremental.live_partition()
-        return max_filled(made(self.edited), limits, self.fixed_weight, live.fixed)
+        return max_filled(levels.made(self.edited), limits, self.fixed_weight, live.fixed)
 
     @property
     def last(self) -> RoundResult:
@@ -320,11 +313,12 @@ class SessionState:
         """Blocks of all ids refined on all levels, or only within their bounds; what was done."""
         incremental = self.incremental
         live = incremental.live_partition()
-        request = request_for(self.request, made(self.edited), live.fixed, self.options, progress)
+        request = levels.request_for(self.request, levels.made(self.edited), live.fixed,
+                                     self.options, progress)
         if effort in ("none", "local"):
-            found = within_bounds(request, live)
+            found = levels.within_bounds(request, live)
         else:
-            found, effort = all_levels(request, live, self.options.price, effort, may_change)
+            found, effort = levels.all_levels(request, live, self.options.price, effort, may_change)
         return incremental.of_all(found), effort
 
     def _effort(self) -> str:
@@ -378,7 +372,7 @@ class SessionState:
 
     def measured(self, name: str) -> int:
         """A value that is not the objective."""
-        graph, live = made(self.edited), self.incremental.live_partition()
+        graph, live = levels.made(self.edited), self.incremental.live_partition()
         if isinstance(graph, Graph) or name not in (*NET_COSTS, "cut"):
             raise AttributeError(f"a graph has a cut, no {name}")
         return net_values(graph, live.part, self.request.problem.num_blocks, NET_COSTS)[name]

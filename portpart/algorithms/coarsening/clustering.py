@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from portpart.algorithms.coarsening import two_hop_clusters as unclustered
+from portpart.algorithms.coarsening import cluster_rounds, two_hop_clusters as unclustered
 from portpart.algorithms.coarsening.cluster_ratings import (
     HEAVY_EDGE,
     MAX_NARROW,
@@ -34,26 +34,6 @@ from portpart.algorithms.coarsening.cluster_ratings import (
     propose_cluster,
     propose_cluster_by_row,
     propose_neighbour,
-)
-from portpart.algorithms.coarsening.cluster_rounds import (
-    ARCS_OF_LANE,
-    ISOLATED_KEYS,
-    ClusterRounds,
-    VertexList,
-    begin_single,
-    check_single_share,
-    empty_lists,
-    grant_odd_depth,
-    grant_random,
-    join,
-    list_movers,
-    list_rest,
-    list_single,
-    list_singles,
-    move_all,
-    of_keys,
-    request_join,
-    reset_requests,
 )
 from portpart.algorithms.coarsening.clusters import Clusters, Numbering, record_numbering
 from portpart.algorithms.coarsening.hierarchy import AnyGraph, ClusterRule
@@ -67,8 +47,8 @@ if TYPE_CHECKING:
     from portpart.backends.programs import Records
 
 SCRATCH: dict[str, Record] = {
-    "rows": HashRows(), "groups": unclustered.TwoHopGroups(), "list_0": VertexList(),
-    "list_1": VertexList(),
+    "rows": HashRows(), "groups": unclustered.TwoHopGroups(), "list_0": cluster_rounds.VertexList(),
+    "list_1": cluster_rounds.VertexList(),
 }
 
 
@@ -110,7 +90,7 @@ class ProposalRule(Protocol):
         """Record the first round: all vertices are single, and get onto the list of turn 0."""
 
     def among_clusters(self, recording: ClusterRecording, here: int,
-                       clusters: ClusterRounds) -> None:
+                       clusters: cluster_rounds.ClusterRounds) -> None:
         """Record proposals of all on the list of turn `here`; the other list is emptied."""
 
 
@@ -146,13 +126,14 @@ class ClusterRecording:
         `then`, if given, fills the other list from this one or, at the end, from all vertices.
         """
         count = self.lists[here].length
-        for each in (choose, request_join, grant_random, join):
+        for each in (choose, cluster_rounds.request_join, cluster_rounds.grant_random,
+                     cluster_rounds.join):
             self.launch(count, each, here, turn=turn)
         with self.program.side_by_side():
-            self.launch(count, reset_requests, here)
-            if then is list_rest:
+            self.launch(count, cluster_rounds.reset_requests, here)
+            if then is cluster_rounds.list_rest:
                 self.launch(count, then, here)
-            elif then is list_single:
+            elif then is cluster_rounds.list_single:
                 self.launch(self.rounds.vertices, then, 1 - here)
 
 
@@ -187,15 +168,15 @@ class ArcProposals:
         """No arcs have to be added up."""
         vertices = recording.rounds.vertices
         proposal = propose_neighbour.bound(by=self.by.of_neighbours)
-        most = ARCS_OF_LANE * recording.team
+        most = cluster_rounds.ARCS_OF_LANE * recording.team
         with recording.program.side_by_side():
-            recording.launch(vertices, begin_single)
-            recording.launch(vertices, list_singles, max_degree=most)
+            recording.launch(vertices, cluster_rounds.begin_single)
+            recording.launch(vertices, cluster_rounds.list_singles, max_degree=most)
             recording.launch(vertices, proposal, team=recording.team, wide=None, max_degree=most)
         recording.launch(recording.lists[0].wide_length, proposal, team=256, max_degree=NO_DEGREE)
 
     def among_clusters(self, recording: ClusterRecording, here: int,
-                       clusters: ClusterRounds) -> None:
+                       clusters: cluster_rounds.ClusterRounds) -> None:
         """Every vertex on the list gets a team that suits its degree."""
         sum_type, listed = recording.rows.sums.dtype, recording.lists[here]
         element = int32 if sum_type == np.int32 else int64
@@ -209,7 +190,7 @@ class ArcProposals:
                                  above=above, max_degree=max_degree, clusters=clusters, by=by)
             recording.launch(listed.length, propose_cluster, here, min(recording.team, 8),
                              clusters=clusters, by=self.by)
-            recording.launch(1, empty_lists, 1 - here)
+            recording.launch(1, cluster_rounds.empty_lists, 1 - here)
 
 
 def slots_for(graph: Graph) -> int | None:
@@ -271,7 +252,8 @@ def cluster(space: ExecutionSpace, graph: Graph | Hypergraph, max_weight: int, s
          label is not None, limited),
         lambda: _record(records, around, options, proposal_rule, space.widest_team == 1, limited),
     )
-    executable.run({**records, "count": clusters.count}, around.lanes * (n + ISOLATED_KEYS),
+    executable.run({**records, "count": clusters.count},
+                   around.lanes * (n + cluster_rounds.ISOLATED_KEYS),
                    around.sizes)
     return clusters
 
@@ -280,10 +262,10 @@ def _records(around: ClusteringInputs, found: Array, max_weight: int, seed: int,
              label: Array | None) -> dict[str, Record | Words]:
     """What a clustering works on, but for what is all scratch."""
     n = around.sizes.vertices
-    rounds = ClusterRounds(seed=seed, max_weight=max_weight, label=label, cluster=found,
-                           total=around.total)
+    rounds = cluster_rounds.ClusterRounds(
+        seed=seed, max_weight=max_weight, label=label, cluster=found, total=around.total)
     return {**around.records, "numbering": Numbering.of(n),
-            "rounds": rounds.with_words(vertices=n, keys=of_keys(around.sizes))}
+            "rounds": rounds.with_words(vertices=n, keys=cluster_rounds.of_keys(around.sizes))}
 
 
 def _record(records: Records, around: ClusteringInputs, options: ClusteringOptions,
@@ -293,7 +275,7 @@ def _record(records: Records, around: ClusteringInputs, options: ClusteringOptio
     """
     recording, grouping = ClusterRecording(records, around, one_lane), options.max_left < 1
     rounds, last = options.join_rounds, options.join_rounds + options.improve_rounds - 1
-    at_last = list_single if grouping else None
+    at_last = cluster_rounds.list_single if grouping else None
     if not (grouping or limited):
         recording.grant_all()
     here = 0
@@ -303,14 +285,14 @@ def _record(records: Records, around: ClusteringInputs, options: ClusteringOptio
             proposal_rule.among_single(recording)
         else:
             proposal_rule.among_clusters(recording, here, recording.rounds)
-        then = list_rest if turn + 1 < rounds else at_last if turn == last else None
-        recording.admit(grant_odd_depth, here, turn, then)
+        then = cluster_rounds.list_rest if turn + 1 < rounds else at_last if turn == last else None
+        recording.admit(cluster_rounds.grant_odd_depth, here, turn, then)
     for turn in range(options.improve_rounds):
         here = 0
-        recording.launch(1, empty_lists)
-        recording.launch(recording.rounds.vertices, list_movers, turn=turn)
+        recording.launch(1, cluster_rounds.empty_lists)
+        recording.launch(recording.rounds.vertices, cluster_rounds.list_movers, turn=turn)
         proposal_rule.among_clusters(recording, here, recording.rounds)
-        recording.admit(move_all, here, rounds + turn,
+        recording.admit(cluster_rounds.move_all, here, rounds + turn,
                         at_last if rounds + turn == last else None)
     if grouping:
         _group_leftovers(recording, options, proposal_rule, 1 - here)
@@ -328,7 +310,7 @@ def _group_leftovers(recording: ClusterRecording, options: ClusteringOptions,
     program, rounds, launch = recording.program, recording.rounds, recording.launch
     groups: Any = program.records["groups"]
     program.records["groups"] = groups.sharing(rounds, recording.lists[1 - at])
-    launch(1, check_single_share, at, max_left=int(1000 * options.max_left))
+    launch(1, cluster_rounds.check_single_share, at, max_left=int(1000 * options.max_left))
     with program.if_nonzero(rounds.too_many_left):
         proposal_rule.among_clusters(recording, at, rounds.replaced(max_weight=NO_LIMIT))
         launch(rounds.keys, unclustered.clear_preferred)

@@ -47,6 +47,7 @@ from portpart.algorithms.refinement import (
     Recording,
     count_activated,
     forget_dirty,
+    prefix,
     record_accounts,
     record_ends,
 )
@@ -66,18 +67,6 @@ from portpart.algorithms.refinement.moves import (
     mark_moved,
     propose_move,
 )
-from portpart.algorithms.refinement.prefix import (
-    WIDEST,
-    MoveSequence,
-    fill_key,
-    note_gain,
-    order_by_gain_next,
-    order_by_vertex,
-    record_order,
-    sequence_of,
-    set_top_gain,
-    weight_offered,
-)
 from portpart.backends import language as kl
 
 NONE = -1
@@ -85,7 +74,7 @@ NONE = -1
 
 def record_leaving(this: Recording) -> None:
     """Record which vertices leave."""
-    program, level, words = this.program, this.run.level, sequence_of(this).words
+    program, level, words = this.program, this.run.level, prefix.sequence_of(this).words
     counts = program.find("counts", EditCounts)
     program.launch(1, begin_leaving, team=BLOCKS_TEAM)
     program.launch(words.asked, evict_if_new)
@@ -94,9 +83,9 @@ def record_leaving(this: Recording) -> None:
         program.launch(level.vertices, list_of_heavy, team=this.widths.team)
         program.launch(level.moves, lift_score)
         program.launch(1, begin_order)
-        record_order(this, fill_key, order_by_gain_next)
+        prefix.record_order(this, prefix.fill_key, prefix.order_by_gain_next)
         program.launch(level.moves, lay_out_entry)
-        program.launch(1, find_leavers, team=WIDEST)
+        program.launch(1, find_leavers, team=prefix.WIDEST)
         program.launch(1, end_eviction)
     program.launch(counts.changed, evict_if_critical, team=NET_TEAM)
 
@@ -178,13 +167,13 @@ def list_of_heavy(v, graph: NetRows, moves: Moves, blocks: Blocks, figures: Figu
 def lift_score(i, moves: Moves, sequence: Pseudo):
     """Make a score positive."""
     v = moves.listed[i]
-    note_gain(v, sequence.gain[v] + sequence.words.worst, sequence)
+    prefix.note_gain(v, sequence.gain[v] + sequence.words.worst, sequence)
 
 
 @kl.kernel
-def begin_order(_, moves: Moves, figures: Figures, sequence: MoveSequence):
+def begin_order(_, moves: Moves, figures: Figures, sequence: prefix.MoveSequence):
     """Request that listed vertices are sorted, by vertex first."""
-    order_by_vertex(1, moves, figures, sequence)
+    prefix.order_by_vertex(1, moves, figures, sequence)
 
 
 @kl.kernel
@@ -202,8 +191,8 @@ def find_leavers(_, graph: NetRows, moves: Moves, blocks: Blocks, figures: Figur
         leaves = False
         if i < moves.moves:
             here = sequence.other_keys[i]
-            left = sequence.block_weight[here] + sequence.keys[i] - weight_offered(i, base,
-                                                                                   sequence)
+            offered = prefix.weight_offered(i, base, sequence)
+            left = sequence.block_weight[here] + sequence.keys[i] - offered
             leaves = left > blocks.limits[here] + figures.slack
         kl.team_sync()
         if leaves:
@@ -303,7 +292,7 @@ def turn_loss(i, moves: Moves, sequence: Pseudo):
     v = moves.listed[i]
     sequence.gain[v] = sequence.words.worst - sequence.gain[v]
     if i == 0:
-        set_top_gain(sequence.words.worst, sequence.prefix)
+        prefix.set_top_gain(sequence.words.worst, sequence.prefix)
 
 
 @kl.kernel
@@ -352,7 +341,7 @@ class CriticalPins(PseudoBlock):
     def settle(self, this: Recording) -> None:
         """Record which vertices are examined next."""
         this.program.launch(1, plan_forgetting)
-        this.program.launch(sequence_of(this).words.asked, forget_dirty)
+        this.program.launch(prefix.sequence_of(this).words.asked, forget_dirty)
 
 
 CRITICAL_PINS: tuple[Piece, ...] = (*LOCAL, CriticalPins(), EditedNetSteps())

@@ -13,17 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from portpart.algorithms.edits import Editable, PredictedOutcome, Update
-from portpart.algorithms.incremental.edits import (
-    LivePartition,
-    MoveLog,
-    Nothing,
-    NotReady,
-    RoundResult,
-    records_of,
-    touched,
-    write_existing_block,
-    write_left,
-)
+from portpart.algorithms.incremental import edits
 from portpart.algorithms.incremental.round import record_round, updates_of
 from portpart.algorithms.objectives import Balance, Objective
 from portpart.algorithms.refinement import (
@@ -105,7 +95,7 @@ class IncrementalRefiner:
         self.migration_factor, self.sizes, self.fixed = migration_factor, sizes, fixed
         self.updates = updates_of(graph)
         self.pieces = pieces or self.updates.pieces
-        self.rows, self.nothing = self.updates.rows(graph), Nothing(graph.space)
+        self.rows, self.nothing = self.updates.rows(graph), edits.Nothing(graph.space)
         self._before: tuple[int, Balance] | None = None
         graph.prepare()
         self._begin(part, known)
@@ -166,8 +156,8 @@ class IncrementalRefiner:
         space, vertices = self.graph.space, self.graph.vertices
         vertices.reserve(weighted=True)
         part = space.empty(vertices.count, np.int32)
-        space.parallel_for(len(part), write_existing_block, self.refiner.best, vertices.deletions,
-                           part)
+        space.parallel_for(len(part), edits.write_existing_block, self.refiner.best,
+                           vertices.deletions, part)
         return part
 
     def reserve(self) -> None:
@@ -177,7 +167,7 @@ class IncrementalRefiner:
             self._begin(self.graph.space.copy(self.refiner.best[: self.room]),
                         PartitionFigures(self.last.cost, self.last.weights))
 
-    def follow(self, update: Update, refine: bool = True) -> RoundResult:
+    def follow(self, update: Update, refine: bool = True) -> edits.RoundResult:
         """Follow a batch that has been applied; without `refine` no vertex moves."""
         if self._before is None:
             self._run(update, refine)
@@ -194,7 +184,7 @@ class IncrementalRefiner:
         self._before = self.total, self.refiner.balance
         try:
             self._run(expected.update, refine, expected)
-        except (NotReady, MemoryError):
+        except (edits.NotReady, MemoryError):
             self.give_up()
 
     def give_up(self) -> None:
@@ -203,7 +193,7 @@ class IncrementalRefiner:
             self.total, self.refiner.balance = self._before
             self._before = None
 
-    def refine_near(self, wrong: Array) -> RoundResult:
+    def refine_near(self, wrong: Array) -> edits.RoundResult:
         """Refine around the vertices of a mask, which have been put into the blocks they are in.
 
         After an error all vertices are where they were put.
@@ -228,11 +218,11 @@ class IncrementalRefiner:
         limits = self._new_balance(total)
         if limits is not None and not limits.are_alike:
             if early:
-                raise NotReady
+                raise edits.NotReady
             refiner.set_balance(limits)
             limits = None
-        records = {**records_of(update, self.graph.vertices, self.nothing, refine, limits,
-                                expected, activated),
+        records = {**edits.records_of(update, self.graph.vertices, self.nothing, refine, limits,
+                                      expected, activated),
                    **updates.prepare(refiner, self.rows, update, refine, early),
                    "journal": self.journal}
         refiner.balance = limits or refiner.balance
@@ -240,7 +230,7 @@ class IncrementalRefiner:
         around = LocalRefinement(
             lambda this: record_round(this, updates, costs), records,
             (type(updates), records["inserted"].ids is None, self.sizes is None),
-            touched(update) if activated is None else len(activated))
+            edits.touched(update) if activated is None else len(activated))
         refiner.refine_around(self.rows, around, FILTER_RATIO if refine else None, self.fixed,
                               self.previous_blocks)
 
@@ -269,7 +259,7 @@ class IncrementalRefiner:
         wrong = (fixed != NONE) & (fixed != self.part)
         return wrong if bool(wrong.any()) else None
 
-    def live_partition(self) -> LivePartition:
+    def live_partition(self) -> edits.LivePartition:
         """The partition of the existing vertices, in the order of their ids."""
         ids = self.graph.vertices.alive()
 
@@ -281,7 +271,7 @@ class IncrementalRefiner:
 
         part = chosen(self.part)
         assert part is not None
-        return LivePartition(part, chosen(self.sizes), chosen(self.fixed))
+        return edits.LivePartition(part, chosen(self.sizes), chosen(self.fixed))
 
     def of_all(self, part: Array) -> Array:
         """A partition of the existing vertices as one of all ids."""
@@ -296,7 +286,7 @@ class IncrementalRefiner:
         """Blocks before the last round, -1 of ids that are not alive or were not then."""
         part, journal = self.existing_part(), self.journal
         space, count = self.graph.space, self.last.journaled
-        space.parallel_for(count, write_left, journal.listed, journal.left, part)
+        space.parallel_for(count, edits.write_left, journal.listed, journal.left, part)
         for insertion in update.insertions:
             if insertion.table is self.graph.vertices:
                 part[insertion.first : insertion.first + insertion.number] = NONE
@@ -308,12 +298,12 @@ class IncrementalRefiner:
         number = int(moved.sum())
         return number, number if self.sizes is None else int(self.sizes[: len(old)][moved].sum())
 
-    def moves(self, last: RoundResult) -> MoveLog:
+    def moves(self, last: edits.RoundResult) -> edits.MoveLog:
         """What the last round has moved, to take it back; as long as there is no other round."""
         count = last.journaled
-        return MoveLog(self.journal.listed[:count], self.journal.left[:count])
+        return edits.MoveLog(self.journal.listed[:count], self.journal.left[:count])
 
-    def undo(self, moves: MoveLog, undoing: bool = False) -> None:
+    def undo(self, moves: edits.MoveLog, undoing: bool = False) -> None:
         """Take back the moves of the last round that has not been taken back.
 
         `undoing` says that its edits are undone next.
@@ -330,7 +320,7 @@ class IncrementalRefiner:
         for array in (run.moves.part, run.incumbent.best, self.journal.previous):
             array[:count] = part
 
-    def recount(self, before: RoundResult, undone: Sequence[Update] | None = None) -> None:
+    def recount(self, before: edits.RoundResult, undone: Sequence[Update] | None = None) -> None:
         """Take the accounts of a round, to whose end all has gone back.
 
         `undone` are the batches that have been undone since all moves have been taken back so.
@@ -371,9 +361,9 @@ class IncrementalRefiner:
         self.total = total
         return self.balance_of(total)
 
-    def _read(self) -> RoundResult:
+    def _read(self) -> edits.RoundResult:
         words = len(LocalReport.indices)
         numbers = self.graph.space.to_host(self._numbers)
         report = LocalReport(numbers[:words].tolist())
-        return RoundResult(report.cost, report.iterations, report.affected, report.moved,
-                           report.migration, report.journaled, numbers[words:].copy())
+        return edits.RoundResult(report.cost, report.iterations, report.affected, report.moved,
+                                 report.migration, report.journaled, numbers[words:].copy())

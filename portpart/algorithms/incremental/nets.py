@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from portpart.algorithms import objectives
 from portpart.algorithms.edits import Changes, Update
 from portpart.algorithms.incremental.edits import MoveLog, Nothing, NotReady, edits_of
 from portpart.algorithms.incremental.net_changes import (
@@ -21,19 +22,6 @@ from portpart.algorithms.incremental.net_changes import (
     revert_pin,
 )
 from portpart.algorithms.incremental.widening import NEIGHBOUR_TEAM, flag_pins
-from portpart.algorithms.objectives import (
-    MAX_SMALL,
-    SMALL_TEAM,
-    NetRows,
-    NetWords,
-    PinSets,
-    PinStateSizes,
-    begin_listing_net,
-    find_sets,
-    net_words,
-    words_for,
-    write_list,
-)
 from portpart.algorithms.refinement.moves import state
 from portpart.algorithms.refinement.nets import (
     NET_PIECES,
@@ -190,22 +178,22 @@ class NetsFollowed:
         self.space, self.graph = space, edited.graph
         self.graph.nets.reserve(weighted=True)
         rows = self.graph.net_rows
-        self.max_rows = int((rows.end - rows.begin > MAX_SMALL).sum())
-        sizes = self.sizes = PinStateSizes(
+        self.max_rows = int((rows.end - rows.begin > objectives.MAX_SMALL).sum())
+        sizes = self.sizes = objectives.PinStateSizes(
             edited.num_vertices, len(self.graph.nets.deletions), self.graph.pins.pool_length,
             self.max_rows + spare_rows(num_blocks), num_blocks)
-        self.words, self.listed = net_words(space, 0, num_blocks), list_words(space)
+        self.words, self.listed = objectives.net_words(space, 0, num_blocks), list_words(space)
         self.pieces = {name: piece.allocate(space, sizes) for name, piece in NET_PIECES.items()}
-        self.pieces["sets"] = PinSets.allocate(  # as of nets without pins
+        self.pieces["sets"] = objectives.PinSets.allocate(  # as of nets without pins
             space, sizes, bits=space.zeros(2 * sizes.words, np.uint64),
             connectivity=space.zeros(sizes.nets, np.int32),
                                                row=space.full(sizes.nets, NONE, np.int32))
         self._pool, self.nothing = self.graph.pins.rows.elements, Nothing(space)
         self._parts: tuple[Any, ...] = ()
-        self._rows: NetRows | None = None
+        self._rows: objectives.NetRows | None = None
         self._deletions = NetDeletions(self.graph.nets.deletions)
 
-    def __call__(self, edited: EditedNets) -> NetRows:
+    def __call__(self, edited: EditedNets) -> objectives.NetRows:
         """The rows as kernels take them, with room for the state of all nets.
 
         The same record as long as the arrays are the same.
@@ -252,7 +240,7 @@ class NetsFollowed:
         """Let counters follow vertices that are about to move back, and note their nets."""
         rows = self(edited)
         self.space.parallel_for(len(moves.listed), return_pins, moves.listed, moves.left, rows,
-                                rows.pin_counts, rows.lists, where, team=SMALL_TEAM)
+                                rows.pin_counts, rows.lists, where, team=objectives.SMALL_TEAM)
 
     def follow_back(self, edited: EditedNets, updates: Sequence[Update],
                     where: state.Moves) -> None:
@@ -265,8 +253,9 @@ class NetsFollowed:
                                rows.lists, where)
         rows = self(edited)
         if self._pins_have_moved():
-            space.parallel_for(self.graph.nets.count, begin_listing_net.bound(store=write_list),
-                               rows, where.part, team=SMALL_TEAM)
+            space.parallel_for(self.graph.nets.count,
+                               objectives.begin_listing_net.bound(store=objectives.write_list),
+                               rows, where.part, team=objectives.SMALL_TEAM)
         counts, lists = ListWords(space.to_host(rows.list_words.array)), rows.lists
         for listed, count in ((lists.small_list, counts.small_touched),
                               (lists.large_list, counts.large_touched)):
@@ -283,13 +272,13 @@ class NetsFollowed:
     def _pins_have_moved(self) -> bool:
         """Whether nets that list blocks are to do so in other places."""
         pool = self.graph.pins.rows.elements
-        moved = words_for(self.sizes.blocks) > 1 and pool is not self._pool
+        moved = objectives.words_for(self.sizes.blocks) > 1 and pool is not self._pool
         self._pool = pool
         return moved
 
     def recount(self, edited: EditedNets, part: Array) -> None:
         """Find the state of all nets."""
-        find_sets(edited, part, self(edited))
+        objectives.find_sets(edited, part, self(edited))
         self.max_rows = self.sizes.large
 
     def _reserve(self, large: int) -> None:
@@ -312,7 +301,7 @@ class NetsFollowed:
             found = space.zeros(1, np.int64)
             rows = self(edited)
             space.parallel_for(number, find_newly_large, pins, rows, found)
-            taken = NetWords(space.to_host(rows.net_words.array)).large
+            taken = objectives.NetWords(space.to_host(rows.net_words.array)).large
             self.max_rows = int(space.to_host(found)[0] + taken)
         return large if self.max_rows <= large else max(self.max_rows, 2 * large)
 
@@ -322,7 +311,7 @@ def spare_rows(num_blocks: int) -> int:
     return max(1, min(MAX_SPARE_ROWS, MAX_SPARE_COUNTERS // num_blocks))
 
 
-def grown(space: ExecutionSpace, piece: Record, sizes: PinStateSizes) -> Record:
+def grown(space: ExecutionSpace, piece: Record, sizes: objectives.PinStateSizes) -> Record:
     """A record of the state with room for more; nets that are new have no pins."""
     longer = {}
     for name, array in piece.declared.items():

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from portpart.algorithms import refinement
+from portpart.algorithms.incremental import pseudo_rounds
 from portpart.algorithms.incremental.pseudo_leaving import (
     ask_vertex,
     begin_passes,
@@ -20,33 +22,8 @@ from portpart.algorithms.incremental.pseudo_leaving import (
     list_new,
     tell_neighbours,
 )
-from portpart.algorithms.incremental.pseudo_rounds import (
-    Pseudo,
-    begin_rounds,
-    drop_move,
-    end_round,
-    enter_block,
-    find_prefix,
-    keep_prefix,
-    lay_out_entry,
-    list_first,
-    list_pending,
-    pseudo_for,
-    strongest_tie,
-)
+from portpart.algorithms.incremental.pseudo_rounds import list_first
 from portpart.algorithms.objectives import Rules, Tables
-from portpart.algorithms.refinement import (
-    LOCAL,
-    UNRATED,
-    AccountingSteps,
-    ByDegree,
-    Figures,
-    Piece,
-    Recording,
-    RefinementSizes,
-    Run,
-    allow_no_iteration,
-)
 from portpart.algorithms.refinement.blocks import Blocks, find_overloaded, migration_gain
 from portpart.algorithms.refinement.gains import GainCache, launch_by_degree, mark_dirty
 from portpart.algorithms.refinement.incumbent import Incumbent, list_unsaved
@@ -74,31 +51,31 @@ class Joining(kl.Scope):
     cache: GainCache
     incumbent: Incumbent
     blocks: Blocks
-    figures: Figures
+    figures: refinement.Figures
 
 
-class PseudoBlock(Piece):
+class PseudoBlock(refinement.Piece):
     """A pseudo block for vertices around edits; later, while blocks are balanced, none moves."""
 
     list_first: ClassVar[kl.Kernel] = list_first
 
-    def records(self, space: ExecutionSpace, sizes: RefinementSizes,
-                run: Run) -> dict[str, kl.Record]:
+    def records(self, space: ExecutionSpace, sizes: refinement.RefinementSizes,
+                run: refinement.Run) -> dict[str, kl.Record]:
         """The pseudo block."""
-        return {"sequence": pseudo_for(space, sizes, run)}
+        return {"sequence": pseudo_rounds.pseudo_for(space, sizes, run)}
 
-    def activate(self, this: Recording) -> None:
+    def activate(self, this: refinement.Recording) -> None:
         """Vertices leave their blocks and come back in rounds."""
         program, words = this.program, sequence_of(this).words
         self.leave(this)
-        program.launch(1, begin_rounds, team=BLOCKS_TEAM)
-        program.launch(words.members, list_pending)
+        program.launch(1, pseudo_rounds.begin_rounds, team=BLOCKS_TEAM)
+        program.launch(words.members, pseudo_rounds.list_pending)
         with program.while_loop(words.running):
             self._record_round(this)
         program.launch(1, plan_iterations, team=BLOCKS_TEAM)
         self.settle(this)
 
-    def leave(self, this: Recording) -> None:
+    def leave(self, this: refinement.Recording) -> None:
         """Record which vertices leave their blocks."""
         program, words, team = this.program, sequence_of(this).words, this.widths.team
         program.launch(1, begin_pseudo, team=BLOCKS_TEAM)
@@ -112,51 +89,54 @@ class PseudoBlock(Piece):
             program.launch(words.telling, tell_neighbours, team=team)
             program.launch(1, end_pass)
 
-    def rate(self, this: Recording) -> None:
+    def rate(self, this: refinement.Recording) -> None:
         """Record what moves are sorted by, if that is not what they gain."""
 
-    def enter(self, this: Recording) -> None:
+    def enter(self, this: refinement.Recording) -> None:
         """Record how vertices enter the blocks that they have chosen."""
-        this.program.launch(this.run.level.moves, enter_block)
+        this.program.launch(this.run.level.moves, pseudo_rounds.enter_block)
 
-    def settle(self, this: Recording) -> None:
+    def settle(self, this: refinement.Recording) -> None:
         """Record the accounts of all that have moved, and which vertices are examined next."""
         members = sequence_of(this).words.members
         this.program.launch(members, account_member, team=this.widths.team)
 
-    def _record_round(self, this: Recording) -> None:
+    def _record_round(self, this: refinement.Recording) -> None:
         program, level, sequence = this.program, this.run.level, sequence_of(this)
         program.launch(sequence.words.waiting, self.list_first, team=this.widths.team)
         launch_by_degree(this, level.unrated, level.unrated_hubs,
-                         ByDegree(strongest_tie, UNRATED, this.rules), sequence)
+                         refinement.ByDegree(pseudo_rounds.strongest_tie, refinement.UNRATED,
+                                             this.rules), sequence)
         program.launch(1, apply_all, team=WIDEST)
         with program.if_nonzero(sequence.prefix.too_heavy):
             self.rate(this)
             record_order(this, fill_key, order_by_gain_next)
-            program.launch(level.moves, lay_out_entry)
-            program.launch(1, find_prefix, team=WIDEST)
-            program.launch(level.moves, drop_move)
-            program.launch(1, keep_prefix)
+            program.launch(level.moves, pseudo_rounds.lay_out_entry)
+            program.launch(1, pseudo_rounds.find_prefix, team=WIDEST)
+            program.launch(level.moves, pseudo_rounds.drop_move)
+            program.launch(1, pseudo_rounds.keep_prefix)
         self.enter(this)
-        program.launch(1, end_round, team=BLOCKS_TEAM)
+        program.launch(1, pseudo_rounds.end_round, team=BLOCKS_TEAM)
 
 
-PSEUDO_BLOCK: tuple[Piece, ...] = (*LOCAL, PseudoBlock(), AccountingSteps())
+PSEUDO_BLOCK: tuple[refinement.Piece, ...] = (*refinement.LOCAL, PseudoBlock(),
+                                              refinement.AccountingSteps())
 """Refinement around edits of graphs by a pseudo block."""
 
 
 @kl.kernel
-def plan_iterations(_, blocks: Blocks, figures: Figures, sequence: Pseudo):
+def plan_iterations(_, blocks: Blocks, figures: refinement.Figures, sequence: pseudo_rounds.Pseudo):
     """Whether a block is too heavy, without which no iteration is to come.  Called by one team."""
     overloaded = find_overloaded(blocks, figures)
     if kl.lane() == 0:
         sequence.words.overloaded = overloaded
         if overloaded == 0:
-            allow_no_iteration(figures)
+            refinement.allow_no_iteration(figures)
 
 
 @kl.kernel
-def account_member(i, graph: Csr, state: Joining, tables: Tables, sequence: Pseudo, rules: Rules):
+def account_member(i, graph: Csr, state: Joining, tables: Tables, sequence: pseudo_rounds.Pseudo,
+                   rules: Rules):
     """Account for the move of a vertex that has been in the pseudo block, and list it.
 
     It and its neighbours are examined next where a block is too heavy.  An arc to a vertex

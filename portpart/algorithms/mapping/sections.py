@@ -9,22 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from portpart.algorithms import multilevel
 from portpart.algorithms.coarsening import Level, cluster_rules
 from portpart.algorithms.initial import GrowingOptions, splits_of, splits_side_by_side
 from portpart.algorithms.mapping.anchors import Sections, best_of_each, start_mapping
-from portpart.algorithms.multilevel import (
-    Constraints,
-    MappingProblem,
-    Partition,
-    Problem,
-    Recipe,
-    StartRule,
-    Trace,
-    grown_on,
-    jet_refiner,
-    levels_below,
-    search_multilevel,
-)
 from portpart.algorithms.objectives import Balance
 from portpart.backends import language as kl
 from portpart.backends.programs import Array
@@ -80,7 +68,7 @@ MIN_OF_SECTION = 128
 """Vertices for each section at which coarsening for starts ends."""
 
 
-def partition_sections(problem: MappingProblem, sections: Sections,
+def partition_sections(problem: multilevel.MappingProblem, sections: Sections,
                        config: PortpartConfig) -> Array:
     """Divide each section into its blocks.
 
@@ -98,14 +86,14 @@ def partition_sections(problem: MappingProblem, sections: Sections,
     """
     coarsest = coarsest_of_sections(config, problem.num_blocks, sections.count)
 
-    def combine(parts: list[Array]) -> Partition:
+    def combine(parts: list[Array]) -> multilevel.Partition:
         return best_of_each(problem.graph, sections, problem.distances, problem.balance, parts, 0)
 
     first, *others = cluster_rules(problem.graph, coarsest, problem.balance.cluster_limit(coarsest),
                                    config.clustering, sections.width)
-    return search_multilevel(problem, Recipe(
+    return multilevel.search_multilevel(problem, multilevel.Recipe(
         config.coarsening, first, _start_rule(problem, sections, config),
-        jet_refiner(problem, config.refinement), config.refinement.passes, config.search,
+        multilevel.jet_refiner(problem, config.refinement), config.refinement.passes, config.search,
         label=sections.first_block, stop_at=coarsest,
         combine=combine if sections.count > 1 else None).in_turn(others))
 
@@ -116,16 +104,17 @@ def coarsest_of_sections(config: PortpartConfig, num_blocks: int, num_sections: 
                min(config.coarsening.min_coarsest * num_sections, MAX_COARSEST))
 
 
-def _start_rule(problem: MappingProblem, sections: Sections, config: PortpartConfig) -> StartRule:
+def _start_rule(problem: multilevel.MappingProblem, sections: Sections,
+                config: PortpartConfig) -> multilevel.StartRule:
     """The best of several partitions, each refined; for each section by itself."""
     options = config.initial.growing
     if config.initial.method == "auto" and config.initial.num_starts(sections.width) == 1:
         options = options.of_one()
 
-    def grow(level: Level, wanted: Constraints, seed: int) -> list[Array]:
+    def grow(level: Level, wanted: multilevel.Constraints, seed: int) -> list[Array]:
         return _grown(level, sections, problem.balance, options, seed, wanted)
 
-    def choose(level: Level, wanted: Constraints, refined: list[Array]) -> Array:
+    def choose(level: Level, wanted: multilevel.Constraints, refined: list[Array]) -> Array:
         graph = level.graph
         own = Sections(sections.count, sections.width, _first_blocks(level, sections, wanted))
         slack = graph.total_vertex_weight // max(1, graph.num_vertices)
@@ -135,7 +124,7 @@ def _start_rule(problem: MappingProblem, sections: Sections, config: PortpartCon
                          choose if sections.count > 1 else None)
 
 
-def _first_blocks(level: Level, sections: Sections, wanted: Constraints) -> Array | None:
+def _first_blocks(level: Level, sections: Sections, wanted: multilevel.Constraints) -> Array | None:
     """First block of the section of each vertex: its label, unless vertices are fixed."""
     if wanted.fixed is None or sections.count == 1:
         return level.label
@@ -154,14 +143,15 @@ def find_first_block(v, label, width, first):
 
 
 def _grown(coarsest: Level, sections: Sections, balance: Balance, options: GrowingOptions,
-           seed: int, wanted: Constraints) -> list[Array]:
+           seed: int, wanted: multilevel.Constraints) -> list[Array]:
     """Partitions of the coarsest graph by bisections of sections, the most promising first."""
     min_vertices = max(options.min_vertices, MIN_OF_SECTION * sections.count)
-    levels = levels_below(coarsest.graph, options, seed, min_vertices, coarsest.label)
+    levels = multilevel.levels_below(coarsest.graph, options, seed, min_vertices, coarsest.label)
     labels = None if sections.count == 1 else [
         label for level in levels if (label := _first_blocks(level, sections, wanted)) is not None]
-    return [*grown_on(levels, np.maximum(balance.limits, 1), balance.limits, options, seed,
-                      splits_of_ranges(sections.count, sections.width), labels, sections.count)]
+    return [*multilevel.grown_on(levels, np.maximum(balance.limits, 1), balance.limits, options,
+                                 seed, splits_of_ranges(sections.count, sections.width), labels,
+                                 sections.count)]
 
 
 # Limits of the blocks of a level of multisection: the slack of elements, divided among levels
@@ -252,11 +242,11 @@ def _root(value: int, degree: int) -> int:
 SEEDS_OF_SECTIONS = 10**16
 """Distance between the seeds of sections."""
 
-PartitionSubgraph = Callable[[Problem], Array]
+PartitionSubgraph = Callable[[multilevel.Problem], Array]
 """Divides a graph, as `Algorithm.partition` does."""
 
 
-def partition_subgraphs(problem: Problem, sections: Sections,
+def partition_subgraphs(problem: multilevel.Problem, sections: Sections,
                         partition: PartitionSubgraph) -> Array:
     """Divide each section by itself, without a examine what is around it.
 
@@ -287,14 +277,14 @@ def partition_subgraphs(problem: Problem, sections: Sections,
     return part
 
 
-def _inner(problem: Problem, graph: Graph, fixed: Array | None, section: int,
-           width: int) -> Problem:
+def _inner(problem: multilevel.Problem, graph: Graph, fixed: Array | None, section: int,
+           width: int) -> multilevel.Problem:
     """The problem of a section, of which nothing but the cut counts."""
-    return Problem(
+    return multilevel.Problem(
         graph, _balance(problem.balance, section, width, graph.total_vertex_weight),
         (problem.seed + SEEDS_OF_SECTIONS * section) % 2**62,
-        Trace(problem.space, graph, problem.trace.nested()),
-        Constraints(fixed, out_of_time=problem.constraints.out_of_time))
+        multilevel.Trace(problem.space, graph, problem.trace.nested()),
+        multilevel.Constraints(fixed, out_of_time=problem.constraints.out_of_time))
 
 
 def _balance(whole: Balance, section: int, width: int, weight: int) -> Balance:
@@ -307,7 +297,7 @@ def _balance(whole: Balance, section: int, width: int, weight: int) -> Balance:
     return Balance(width, int(limits.max()), int(means.max()), limits, means, imbalance)
 
 
-def _fixed_inside(problem: Problem, vertices: Array, begin: int) -> Array | None:
+def _fixed_inside(problem: multilevel.Problem, vertices: Array, begin: int) -> Array | None:
     """The block of a section that a vertex is fixed to, -1 for the others."""
     fixed = problem.constraints.fixed
     if fixed is None:

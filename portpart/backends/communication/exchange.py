@@ -9,41 +9,14 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from portpart.backends.communication.protocol import (
-    MAX_COUNT,
-    CommunicationError,
-    Communicator,
-    require_numbers,
-    require_parcel,
-    require_parts,
-    require_space,
-    require_words,
-    rounds_of,
-    too_little_space,
-    wrong_parts,
-)
-from portpart.backends.programs import (
-    MAX,
-    MIN,
-    SUM,
-    AllReduce,
-    Array,
-    Communication,
-    DeviceTransfers,
-    Element,
-    Parcel,
-    Wrong,
-    publish,
-    read,
-    together,
-    transfer_of,
-)
+from portpart.backends import programs
+from portpart.backends.communication import protocol
 from portpart.errors import InputError, PortpartError
 
 # What the steps of communication do, for ranks whose arrays are all at hand --------------------
 
 
-UFUNCS = {SUM: np.add, MIN: np.minimum, MAX: np.maximum}
+UFUNCS = {programs.SUM: np.add, programs.MIN: np.minimum, programs.MAX: np.maximum}
 
 
 ALL = -1
@@ -61,7 +34,7 @@ class Refused(Exception):
 class ReducedWords:
     """Words of an array of one rank, and how they are combined with those of the others."""
 
-    array: Array
+    array: programs.Array
     first: int
     count: int
     op: str
@@ -71,11 +44,11 @@ def require_same(doing: Sequence[str]) -> None:
     """Refuse that ranks, of which each is described, are at different steps."""
     other = next((rank for rank, each in enumerate(doing) if each != doing[0]), None)
     if other is not None:
-        raise Refused(ALL, CommunicationError(
+        raise Refused(ALL, protocol.CommunicationError(
             f"rank 0 {doing[0]}, and rank {other} {doing[other]}"))
 
 
-def described(call: ReducedWords | Parcel | Posting) -> str:
+def described(call: ReducedWords | programs.Parcel | Posting) -> str:
     """What the ranks that make a call have to agree on."""
     if isinstance(call, ReducedWords):
         return f"all_reduce of {call.count} words by {call.op}"
@@ -87,22 +60,23 @@ def described(call: ReducedWords | Parcel | Posting) -> str:
 def reducing(ranks: Sequence[ReducedWords]) -> Callable[[], None]:
     """What replaces the words of all ranks by their sum, minimum or maximum, when it is called."""
     for rank, words in enumerate(ranks):
-        _check(rank, require_words, words.array, words.first, words.count)
+        _check(rank, protocol.require_words, words.array, words.first, words.count)
     parts = [words.array[words.first : words.first + words.count] for words in ranks]
-    device = together(parts, len(parts))
+    device = programs.together(parts, len(parts))
     if device is not None:
         return device.reduce(parts, ranks[0].op)
     return partial(_reduce_by_host, parts, ranks[0].op)
 
 
-def _reduce_by_host(parts: Sequence[Array], op: str) -> None:
-    result = UFUNCS[op].reduce(read(parts))
+def _reduce_by_host(parts: Sequence[programs.Array], op: str) -> None:
+    result = UFUNCS[op].reduce(programs.read(parts))
     for part in parts:
-        transfer_of(part).write(part, result)
-    publish(parts)
+        programs.transfer_of(part).write(part, result)
+    programs.publish(parts)
 
 
-def exchanging(parcels: Sequence[Parcel], max_count: int) -> Callable[[], DeviceTransfers | None]:
+def exchanging(parcels: Sequence[programs.Parcel],
+               max_count: int) -> Callable[[], programs.DeviceTransfers | None]:
     """What copies what each rank sends to where it arrives, when it is called.
 
     A part of more than ``max_count`` elements takes several rounds.
@@ -114,61 +88,61 @@ def exchanging(parcels: Sequence[Parcel], max_count: int) -> Callable[[], Device
     """
     size = len(parcels)
     for rank, parcel in enumerate(parcels):
-        _check(rank, require_parcel, parcel, size)
+        _check(rank, protocol.require_parcel, parcel, size)
     arrays = [each for parcel in parcels for _, each in parcel.named()]
-    device = together(arrays, size) if max_count == MAX_COUNT else None
+    device = programs.together(arrays, size) if max_count == protocol.MAX_COUNT else None
     if device is None:
         return partial(_exchange_by_host, parcels, max_count)
     launch = device.exchange(parcels)
 
-    def exchange() -> DeviceTransfers | None:
+    def exchange() -> programs.DeviceTransfers | None:
         launch()
         return device
 
     return exchange
 
 
-def require_right(device: DeviceTransfers | None) -> None:
+def require_right(device: programs.DeviceTransfers | None) -> None:
     """Refuse what was exchanged on a device with wrong numbers; waits."""
     if device is not None:
         _, wrong = device.reading([])()
         refuse(wrong)
 
 
-def refuse(wrong: Wrong | None) -> None:
+def refuse(wrong: programs.Wrong | None) -> None:
     """Refuse wrong numbers, if there are any."""
     if wrong is not None:
-        raise Refused(wrong.rank, CommunicationError(
-            wrong_parts(wrong.counts, wrong.length) if wrong.arriving < 0
-            else too_little_space(wrong.arriving, wrong.length)))
+        raise Refused(wrong.rank, protocol.CommunicationError(
+            protocol.wrong_parts(wrong.counts, wrong.length) if wrong.arriving < 0
+            else protocol.too_little_space(wrong.arriving, wrong.length)))
 
 
-def _exchange_by_host(parcels: Sequence[Parcel], max_count: int) -> None:
-    counts = np.array(read([parcel.send_counts for parcel in parcels]))
+def _exchange_by_host(parcels: Sequence[programs.Parcel], max_count: int) -> None:
+    counts = np.array(programs.read([parcel.send_counts for parcel in parcels]))
     for rank, parcel in enumerate(parcels):
-        _check(rank, require_parts, counts[rank], parcel)
+        _check(rank, protocol.require_parts, counts[rank], parcel)
     for rank, parcel in enumerate(parcels):
-        _check(rank, require_space, int(counts[:, rank].sum()), parcel)
+        _check(rank, protocol.require_space, int(counts[:, rank].sum()), parcel)
     sent, arrived = np.cumsum(counts, axis=1) - counts, np.cumsum(counts, axis=0) - counts
-    for part in rounds_of(int(counts.max()), max_count):
+    for part in protocol.rounds_of(int(counts.max()), max_count):
         for source, target in np.argwhere(counts > part.start).tolist():
             begin, end = part.start, min(part.stop, int(counts[source, target]))
             here, there = int(sent[source, target]), int(arrived[source, target])
             recv, send = parcels[target].recv, parcels[source].send
-            transfer_of(recv).copy(recv[there + begin : there + end],
-                                   send[here + begin : here + end])
+            programs.transfer_of(recv).copy(recv[there + begin : there + end],
+                                            send[here + begin : here + end])
     for rank, parcel in enumerate(parcels):
-        transfer_of(parcel.recv_counts).write(parcel.recv_counts, counts[:, rank])
-    publish([parcel.recv for parcel in parcels])
+        programs.transfer_of(parcel.recv_counts).write(parcel.recv_counts, counts[:, rank])
+    programs.publish([parcel.recv for parcel in parcels])
 
 
 @dataclass
 class Posting:
     """What a rank sends to others, and what it gets: see `Communicator.post`."""
 
-    send: Array
+    send: programs.Array
     numbers: np.ndarray
-    room: Callable[[int], Array]
+    room: Callable[[int], programs.Array]
     recv: Any = field(default=None, init=False)
     reported: Any = field(default=None, init=False)
 
@@ -177,7 +151,7 @@ def post(postings: Sequence[Posting], max_count: int) -> None:
     """Make room for what each rank gets, and copy it there."""
     size = len(postings)
     for rank, each in enumerate(postings):
-        _check(rank, require_numbers, each.send, each.numbers, size)
+        _check(rank, protocol.require_numbers, each.send, each.numbers, size)
     numbers = np.array([each.numbers for each in postings])
     lengths = numbers[:, :, 0].tolist()
     for rank, each in enumerate(postings):
@@ -188,12 +162,12 @@ def post(postings: Sequence[Posting], max_count: int) -> None:
         here = 0
         for target, count in enumerate(length):
             recv, there = postings[target].recv, arrived[target]
-            for part in rounds_of(count, max_count):
-                transfer_of(recv).copy(recv[there + part.start : there + part.stop],
-                                       each.send[here + part.start : here + part.stop])
+            for part in protocol.rounds_of(count, max_count):
+                programs.transfer_of(recv).copy(recv[there + part.start : there + part.stop],
+                                                each.send[here + part.start : here + part.stop])
             here += count
             arrived[target] += count
-    publish([each.recv for each in postings])
+    programs.publish([each.recv for each in postings])
 
 
 def _check(rank: int, require: Callable[..., Any], *given: Any) -> Any:
@@ -210,7 +184,7 @@ COMM = "comm"
 """What a run of a program that communicates binds its communicator to."""
 
 
-def communicator_of(program: str, bindings: Mapping[str, Any]) -> Communicator:
+def communicator_of(program: str, bindings: Mapping[str, Any]) -> protocol.Communicator:
     """The communicator that a run has been given.
 
     Raises
@@ -219,16 +193,16 @@ def communicator_of(program: str, bindings: Mapping[str, Any]) -> Communicator:
         If there is none.
     """
     try:
-        found: Communicator = bindings[COMM]
+        found: protocol.Communicator = bindings[COMM]
     except KeyError:
         raise InputError(f"program {program!r} communicates; bind {COMM!r} to the communicator "
                          "of the rank") from None
     return found
 
 
-Operation = ReducedWords | Parcel
+Operation = ReducedWords | programs.Parcel
 
-Prepared = Callable[[], DeviceTransfers | None]
+Prepared = Callable[[], programs.DeviceTransfers | None]
 """Does a step whenever it is called; returns the object to ask whether numbers were right."""
 
 
@@ -241,7 +215,7 @@ class ProgramRun(Protocol):
         Some of what the program exchanges, which shows where it is.
     """
 
-    arrays: Sequence[Array]
+    arrays: Sequence[programs.Array]
 
     def run_alone(self, prepared: Callable[[Operation], Callable[[], object]]) -> None:
         """Run the program on this rank, while other processes run it on theirs.
@@ -288,7 +262,7 @@ class Asynchronous(Protocol):
         """Wait for what has been begun; raises the error of a rank that has failed."""
 
 
-def wait_of(comm: Communicator) -> Callable[[], None]:
+def wait_of(comm: protocol.Communicator) -> Callable[[], None]:
     """What has to be called before the host waits for a device by itself.
 
     Nothing else would end that wait if another rank fails.
@@ -296,7 +270,7 @@ def wait_of(comm: Communicator) -> Callable[[], None]:
     return comm.wait if isinstance(comm, Asynchronous) else lambda: None
 
 
-def follow(run: ProgramRun, comm: Communicator) -> None:
+def follow(run: ProgramRun, comm: protocol.Communicator) -> None:
     """Carry out a run."""
     if isinstance(comm, Leader):
         comm.lead(run)
@@ -304,22 +278,23 @@ def follow(run: ProgramRun, comm: Communicator) -> None:
     run.run_alone(lambda call: partial(_make, call, comm))
 
 
-def perform(step: Communication, comm: Communicator, arrays: Mapping[str, Any]) -> None:
+def perform(step: programs.Communication, comm: protocol.Communicator,
+            arrays: Mapping[str, Any]) -> None:
     """Do a step with the arrays that the slots of these names are bound to."""
     _make(operation_of(step, arrays), comm)
 
 
-def operation_of(step: Communication, arrays: Mapping[str, Any]) -> Operation:
+def operation_of(step: programs.Communication, arrays: Mapping[str, Any]) -> Operation:
     """A step with these arrays."""
-    if isinstance(step, AllReduce):
+    if isinstance(step, programs.AllReduce):
         count = step.count
-        if isinstance(count, Element):
+        if isinstance(count, programs.Element):
             count = int(arrays[count.slot.name][count.index])
         return ReducedWords(arrays[step.words.name], step.first, count, step.op)
-    return Parcel(**{field: arrays[slot.name] for field, slot in step.parcel.named()})
+    return programs.Parcel(**{field: arrays[slot.name] for field, slot in step.parcel.named()})
 
 
-def _make(call: Operation, comm: Communicator) -> None:
+def _make(call: Operation, comm: protocol.Communicator) -> None:
     if isinstance(call, ReducedWords):
         comm.all_reduce(call.array, call.first, call.count, call.op)
     else:

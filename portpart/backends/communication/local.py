@@ -8,20 +8,8 @@ from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from portpart.backends.communication.exchange import (
-    ALL,
-    Posting,
-    Prepared,
-    ProgramRun,
-    ReducedWords,
-    Refused,
-    described,
-    exchanging,
-    post,
-    reducing,
-    require_right,
-    require_same,
-)
+from portpart.backends.communication import exchange
+from portpart.backends.communication.exchange import post
 from portpart.backends.communication.protocol import (
     MAX_COUNT,
     Communicator,
@@ -101,7 +89,7 @@ class Local:
         try:
             turns.ended.wait()
         except BaseException as problem:
-            turns.failure = turns.failure or _Failure(ALL, problem)
+            turns.failure = turns.failure or _Failure(exchange.ALL, problem)
             turns.ended.wait()
             raise
         if turns.failure is not None:
@@ -118,7 +106,7 @@ class _Vote(NamedTuple):
 class _Program(NamedTuple):
     """A run of a program."""
 
-    run: ProgramRun
+    run: exchange.ProgramRun
 
 
 class _Place:
@@ -138,14 +126,14 @@ class _Place:
             self.problem = problem
 
 
-_Call = ReducedWords | Parcel | Posting | _Program | _Vote | _Place
+_Call = exchange.ReducedWords | Parcel | exchange.Posting | _Program | _Vote | _Place
 
 
 def _described(call: _Call) -> str:
     """What the ranks that make a call have to agree on."""
     if isinstance(call, (_Program, _Vote, _Place)):
         return {_Program: "a program", _Vote: "vote", _Place: "what is alike"}[type(call)]
-    return described(call)
+    return exchange.described(call)
 
 
 class _Failure(NamedTuple):
@@ -156,7 +144,7 @@ class _Failure(NamedTuple):
 
     def stated(self) -> BaseException:
         """The error as all ranks raise it."""
-        return self.problem if self.rank == ALL else restated(self.problem, self.rank)
+        return self.problem if self.rank == exchange.ALL else restated(self.problem, self.rank)
 
 
 class _Rank:
@@ -167,7 +155,7 @@ class _Rank:
 
     def all_reduce(self, words: Array, first: int, count: int, op: str) -> None:
         publish([words])
-        self._turns.step(self.rank, ReducedWords(words, first, count, op))
+        self._turns.step(self.rank, exchange.ReducedWords(words, first, count, op))
 
     def all_to_all(self, parcel: Parcel) -> None:
         publish([parcel.send])
@@ -176,11 +164,11 @@ class _Rank:
     def post(self, send: Array, numbers: np.ndarray,
              room: Callable[[int], Array]) -> tuple[Array, np.ndarray]:
         publish([send])
-        posting = Posting(send, numbers, room)
+        posting = exchange.Posting(send, numbers, room)
         self._turns.step(self.rank, posting)
         return posting.recv, posting.reported
 
-    def lead(self, run: ProgramRun) -> None:
+    def lead(self, run: exchange.ProgramRun) -> None:
         """Execute the programs of all ranks, without turns of theirs in between."""
         publish(run.arrays)
         self._turns.step(self.rank, _Program(run))
@@ -241,7 +229,7 @@ class _Turns(Generic[Result]):
                 self.results[rank] = self._main(_Rank(self, rank))
         except BaseException as problem:
             known = problem is self._raised[rank]
-            self.failure = self.failure or _Failure(ALL if known else rank, problem)
+            self.failure = self.failure or _Failure(exchange.ALL if known else rank, problem)
         self._alive.remove(rank)
         if self._alive:
             self._pass_on()
@@ -274,12 +262,12 @@ class _Turns(Generic[Result]):
         """Do what all ranks have called; returns what they raise then."""
         try:
             return self._done([call for call in self._calls if call is not None])
-        except Refused as refused:
+        except exchange.Refused as refused:
             return _Failure(refused.rank, refused.problem)
 
     def _done(self, calls: list[_Call]) -> _Failure | None:
-        require_same(["has ended" if call is None else f"is at {_described(call)}"
-                      for call in self._calls])
+        exchange.require_same(["has ended" if call is None else f"is at {_described(call)}"
+                               for call in self._calls])
         if isinstance(calls[0], (_Vote, _Place)):
             votes = enumerate(cast("list[_Vote | _Place]", calls))
             failed = next((_Failure(rank, each.problem) for rank, each in votes if each.problem),
@@ -291,17 +279,17 @@ class _Turns(Generic[Result]):
             runs = [each.run for each in cast("list[_Program]", calls)]
             runs[0].run_together(runs, self._prepared, lambda: self.failure is None)
             publish([array for run in runs for array in run.arrays])
-        elif isinstance(calls[0], Posting):
-            post(cast("list[Posting]", calls), self._max_count)
+        elif isinstance(calls[0], exchange.Posting):
+            post(cast("list[exchange.Posting]", calls), self._max_count)
         else:
-            require_right(self._prepared(calls)())
+            exchange.require_right(self._prepared(calls)())
         return None
 
-    def _prepared(self, calls: Sequence[Any]) -> Prepared:
+    def _prepared(self, calls: Sequence[Any]) -> exchange.Prepared:
         """What does a step."""
-        if isinstance(calls[0], ReducedWords):
-            return reducing(cast("list[ReducedWords]", calls))
-        return exchanging(cast("list[Parcel]", calls), self._max_count)
+        if isinstance(calls[0], exchange.ReducedWords):
+            return exchange.reducing(cast("list[exchange.ReducedWords]", calls))
+        return exchange.exchanging(cast("list[Parcel]", calls), self._max_count)
 
 
 def _share(places: list[_Place]) -> None:

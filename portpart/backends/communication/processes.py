@@ -13,18 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from portpart.backends.communication.protocol import (
-    Communicator,
-    CommunicatorLost,
-    RankFailed,
-    has_ended_block,
-    require_numbers,
-    require_parcel,
-    require_parts,
-    require_space,
-    require_words,
-    restated,
-)
+from portpart.backends.communication import protocol
 from portpart.backends.programs import MIN, Array, Parcel, read, transfer_of
 from portpart.base.interrupts import late_interrupts
 
@@ -53,7 +42,7 @@ class ProcessCalls(ABC):
         self.rank, self.size = rank, size
         self._end: bytes | None = None
 
-    def run(self, main: Callable[[Communicator], Result]) -> Result:
+    def run(self, main: Callable[[protocol.Communicator], Result]) -> Result:
         """Run a function, as `ProcessRanks.run` does; what one call leaves no other gets."""
         interrupts: list[KeyboardInterrupt] = []
         comm: ProcessRanks | None = None
@@ -66,7 +55,7 @@ class ProcessCalls(ABC):
         except KeyboardInterrupt as interrupt:
             interrupts.append(interrupt)
 
-        def begun(comm: Communicator) -> Result:
+        def begun(comm: protocol.Communicator) -> Result:
             for problem in interrupts:
                 raise problem
             return main(comm)
@@ -81,7 +70,7 @@ class ProcessCalls(ABC):
     def leave(self, problem: BaseException) -> None:
         """See `Calls`."""
         if self._end is None:
-            self._end = packed(has_ended_block(problem, self.rank))
+            self._end = packed(protocol.has_ended_block(problem, self.rank))
             self._send_end(self._end)
 
     def end(self) -> BaseException | None:
@@ -122,7 +111,7 @@ class ProcessRanks(ABC):
         self._raised: BaseException | None = None
         self._is_whole = True
 
-    def run(self, main: Callable[[Communicator], Result]) -> Result:
+    def run(self, main: Callable[[protocol.Communicator], Result]) -> Result:
         """Run a function on each rank, so that an error of one is raised on all.
 
         Parameters
@@ -150,7 +139,7 @@ class ProcessRanks(ABC):
         except BaseException as problem:
             if problem is self._raised:
                 raise
-            stated = restated(problem, self.rank)
+            stated = protocol.restated(problem, self.rank)
             self._send_error(stated)
             raise stated from problem
         return result
@@ -161,7 +150,7 @@ class ProcessRanks(ABC):
 
     def all_reduce(self, words: Array, first: int, count: int, op: str) -> None:
         """See `Communicator`."""
-        require_words(words, first, count)
+        protocol.require_words(words, first, count)
         if self.size == 1:  # they are what they become
             return
         part = words[first : first + count]
@@ -175,7 +164,7 @@ class ProcessRanks(ABC):
     def post(self, send: Array, numbers: np.ndarray,
              room: Callable[[int], Array]) -> tuple[Array, np.ndarray]:
         """See `Communicator`."""
-        require_numbers(send, numbers, self.size)
+        protocol.require_numbers(send, numbers, self.size)
         given = np.ascontiguousarray(numbers)
         reported = self._exchanged(given)
         recv = room(int(reported[:, 0].sum()))
@@ -184,11 +173,11 @@ class ProcessRanks(ABC):
 
     def _counts_of(self, parcel: Parcel) -> tuple[np.ndarray, np.ndarray]:
         """What a parcel sends to each rank, and what each rank sends to this one."""
-        require_parcel(parcel, self.size)
+        protocol.require_parcel(parcel, self.size)
         sent = read([parcel.send_counts])[0]
-        require_parts(sent, parcel)
+        protocol.require_parts(sent, parcel)
         arriving = self._exchanged(sent)
-        require_space(int(arriving.sum()), parcel)
+        protocol.require_space(int(arriving.sum()), parcel)
         transfer_of(parcel.recv_counts).write(parcel.recv_counts, arriving)
         return sent, arriving
 
@@ -215,7 +204,8 @@ class ProcessRanks(ABC):
         rank = int(lowest[0])
         if rank == self.size:
             return
-        text = b"" if problem is None or rank != self.rank else packed(restated(problem, rank))
+        text = (b"" if problem is None or rank != self.rank
+                else packed(protocol.restated(problem, rank)))
         length = np.array([len(text)], np.int64)
         self._broadcast(length, rank)
         data = np.frombuffer(text.ljust(int(length[0])), np.uint8).copy()
@@ -268,9 +258,9 @@ class ProcessRanks(ABC):
         """Raise the error that a rank has sent, if any."""
 
 
-def lost(patience: float) -> CommunicatorLost:
+def lost(patience: float) -> protocol.CommunicatorLost:
     """The error to raise where nothing has happened for this many seconds."""
-    return CommunicatorLost(f"no other rank has gone on for {patience:g} seconds")
+    return protocol.CommunicatorLost(f"no other rank has gone on for {patience:g} seconds")
 
 
 def packed(problem: BaseException) -> bytes:
@@ -279,7 +269,7 @@ def packed(problem: BaseException) -> bytes:
         text = pickle.dumps(problem)
         pickle.loads(text)
     except Exception:
-        return pickle.dumps(RankFailed(str(problem)))
+        return pickle.dumps(protocol.RankFailed(str(problem)))
     return text
 
 

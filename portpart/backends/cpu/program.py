@@ -9,34 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from portpart.backends import programs
+from portpart.backends.cpu import driver_module
 from portpart.backends.cpu.compile import loaded, prepared
-from portpart.backends.cpu.driver_module import (
-    DONE,
-    FAILED,
-    FIELDS,
-    ITEM_WEIGHT,
-    JUMP,
-    JUMP_IF_ZERO,
-    LAUNCH,
-    LEAVE,
-    STATE,
-    raise_failure,
-)
 from portpart.backends.cpu.parallel import run_with_threads
-from portpart.backends.programs import (
-    Branch,
-    Communication,
-    Element,
-    ExecutionSpace,
-    Launch,
-    Program,
-    ProgramTable,
-    Step,
-    While,
-    address_of,
-    slots_of,
-    tag_of,
-)
 
 if TYPE_CHECKING:
     from portpart.backends.programs import Bound
@@ -78,25 +54,26 @@ _pack = struct.Struct("6q").pack
 class CpuExecutable:
     """A program as instructions with one row of packed arguments per launch."""
 
-    def __init__(self, space: ExecutionSpace, threads: int, program: Program) -> None:
+    def __init__(self, space: programs.ExecutionSpace, threads: int,
+                 program: programs.Program) -> None:
         self.space, self.threads, self.program = space, threads, program
-        self.table = ProgramTable(program.used_slots())
+        self.table = programs.ProgramTable(program.used_slots())
         self.code: list[list[int]] = []
-        self._leaves: dict[int, Communication] = {}
+        self._leaves: dict[int, programs.Communication] = {}
         self._emit(program.steps)
         self._instructions = np.array(self.code, np.int64).reshape(-1)
-        self._where = address_of(self._instructions)
+        self._where = programs.address_of(self._instructions)
 
     def run(self, bindings: Mapping[str, Bound], size: int, sizes: Any = None) -> None:
         """Run with `bindings`; the largest work size needs no preparation here."""
         places = self.table.place_scratch(sizes)
         scratch = self.space.empty(places[-1], np.uint8)
         table = np.empty(len(self.table), np.int64)
-        base = address_of(table)
-        table[:] = self.table.fill(bindings, base, address_of(scratch), places)
+        base = programs.address_of(table)
+        table[:] = self.table.fill(bindings, base, programs.address_of(scratch), places)
         self.space.counters.launches += 1
         position = run_with_threads(self.threads, self._walk, base, 0)
-        if position == DONE:
+        if position == driver_module.DONE:
             return
         # Few programs communicate, and every process would import this.
         from portpart.backends.communication import communicator_of, perform
@@ -104,16 +81,16 @@ class CpuExecutable:
         comm = communicator_of(self.program.name, bindings)
         arrays = {**self.table.bindings.named(bindings),
                   **self._own(table, self.space.to_host(scratch), sizes)}
-        while position != DONE:
+        while position != driver_module.DONE:
             perform(self._leaves[position], comm, arrays)
             position = run_with_threads(self.threads, self._walk, base, position)
 
     def _walk(self, table: int, begin: int, workers: int) -> int:
         """Walk from an instruction on; returns where to go on after communication, or DONE."""
-        position: int = walk(_pack(self._where, len(self._instructions), table, workers, STATE,
-                                   begin))
-        if position == FAILED:
-            raise_failure()
+        position: int = walk(_pack(self._where, len(self._instructions), table, workers,
+                                   driver_module.STATE, begin))
+        if position == driver_module.FAILED:
+            driver_module.raise_failure()
         return position
 
     def _own(self, table: np.ndarray, scratch: np.ndarray, sizes: Any) -> dict[str, np.ndarray]:
@@ -125,55 +102,55 @@ class CpuExecutable:
             assert slot.length is not None
             size = slot.length(sizes) * slot.dtype.itemsize
             arrays[slot.name] = scratch[begin : begin + size].view(slot.dtype)
-        for slot in slots_of(self.program.communication()):
+        for slot in programs.slots_of(self.program.communication()):
             if slot.words:
                 first = self.table.place_of(slot[0])
                 arrays[slot.name] = table[first : first + slot.words]
         return arrays
 
-    def _emit(self, steps: list[Step]) -> None:
+    def _emit(self, steps: list[programs.Step]) -> None:
         for step in steps:
-            if isinstance(step, Launch):
+            if isinstance(step, programs.Launch):
                 self._emit_launch(step)
-            elif isinstance(step, While):
+            elif isinstance(step, programs.While):
                 self._emit_loop(step)
-            elif isinstance(step, Branch):
+            elif isinstance(step, programs.Branch):
                 self._emit_branch(step)
             else:
                 self._emit_leave(step)
 
-    def _emit_launch(self, step: Launch) -> None:
-        function = prepared(step.kernel, tuple(map(tag_of, step.args)))
+    def _emit_launch(self, step: programs.Launch) -> None:
+        function = prepared(step.kernel, tuple(map(programs.tag_of, step.args)))
         row = self.table.add_row(step)
-        weight = step.work or ITEM_WEIGHT[step.team]
-        self.code.append([LAUNCH, function, row, weight, 0, 0])
+        weight = step.work or driver_module.ITEM_WEIGHT[step.team]
+        self.code.append([driver_module.LAUNCH, function, row, weight, 0, 0])
 
-    def _emit_loop(self, step: While) -> None:
-        start = FIELDS * len(self.code)
+    def _emit_loop(self, step: programs.While) -> None:
+        start = driver_module.FIELDS * len(self.code)
         test = self._emit_test(step.flag)
         self._emit(step.steps)
         self._emit_jump()[TARGET] = start
-        test[TARGET] = FIELDS * len(self.code)
+        test[TARGET] = driver_module.FIELDS * len(self.code)
 
-    def _emit_branch(self, step: Branch) -> None:
+    def _emit_branch(self, step: programs.Branch) -> None:
         test = self._emit_test(step.flag)
         self._emit(step.then)
         if not step.orelse:
-            test[TARGET] = FIELDS * len(self.code)
+            test[TARGET] = driver_module.FIELDS * len(self.code)
             return
         jump = self._emit_jump()
-        test[TARGET] = FIELDS * len(self.code)
+        test[TARGET] = driver_module.FIELDS * len(self.code)
         self._emit(step.orelse)
-        jump[TARGET] = FIELDS * len(self.code)
+        jump[TARGET] = driver_module.FIELDS * len(self.code)
 
-    def _emit_leave(self, step: Communication) -> None:
-        self.code.append([LEAVE, 0, 0, 0, 0, 0])
-        self._leaves[FIELDS * len(self.code)] = step
+    def _emit_leave(self, step: programs.Communication) -> None:
+        self.code.append([driver_module.LEAVE, 0, 0, 0, 0, 0])
+        self._leaves[driver_module.FIELDS * len(self.code)] = step
 
-    def _emit_test(self, flag: Element) -> list[int]:
-        self.code.append([JUMP_IF_ZERO, 0, 0, 0, self.table.add_address(flag), 0])
+    def _emit_test(self, flag: programs.Element) -> list[int]:
+        self.code.append([driver_module.JUMP_IF_ZERO, 0, 0, 0, self.table.add_address(flag), 0])
         return self.code[-1]
 
     def _emit_jump(self) -> list[int]:
-        self.code.append([JUMP, 0, 0, 0, 0, 0])
+        self.code.append([driver_module.JUMP, 0, 0, 0, 0, 0])
         return self.code[-1]

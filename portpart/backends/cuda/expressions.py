@@ -15,18 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from portpart.backends.language import CASTS, Word
+from portpart.backends.language import CASTS, Word, types
 from portpart.backends.language.kernels import TypedFunction
-from portpart.backends.language.types import (
-    ABSENT,
-    BOOL,
-    FLOAT64,
-    INT64,
-    UINT64,
-    ArrayType,
-    binary_type,
-    compared_type,
-)
 
 NameOf = Callable[[str], str]
 DeviceName = Callable[[TypedFunction], str]
@@ -56,14 +46,14 @@ def type_name(dtype: np.dtype | None) -> str:
 
 def literal(value: bool | int | float, dtype: np.dtype) -> str:
     """The constant `value` as an expression of type `dtype`."""
-    if dtype == BOOL:
+    if dtype == types.BOOL:
         return "true" if value else "false"
     if dtype.kind == "f":
         return _float_literal(dtype.type(value), dtype)
     wrapped = int(np.array(int(value) & (2**64 - 1), np.uint64).astype(dtype))
-    if dtype == UINT64:
+    if dtype == types.UINT64:
         return f"{wrapped}ULL"
-    if dtype != INT64:
+    if dtype != types.INT64:
         return f"{dtype}({wrapped})"
     if wrapped == -(2**63):
         return "(-9223372036854775807LL - 1)"
@@ -75,7 +65,7 @@ def _float_literal(value: Any, dtype: np.dtype) -> str:
         sign = "-" if value < 0 else ""
         return f"{sign}pp::{'not_a_number' if math.isnan(value) else 'infinity'}<{dtype}>()"
     text = repr(float(value))
-    return text if dtype == FLOAT64 else f"float32({text})"
+    return text if dtype == types.FLOAT64 else f"float32({text})"
 
 
 @dataclass(frozen=True)
@@ -158,7 +148,7 @@ class CudaExpressionWriter:
 
     def compare(self, node: ast.Compare) -> str:
         left, right = self.value(node.left), self.value(node.comparators[0])
-        common = compared_type(left.dtype, right.dtype, left.constant, right.constant)
+        common = types.compared_type(left.dtype, right.dtype, left.constant, right.constant)
         return _infix(_INFIX[type(node.ops[0])], left, right, common)
 
     def ifexp(self, node: ast.IfExp) -> str:
@@ -178,7 +168,7 @@ class CudaExpressionWriter:
         callee = self.typed.calls[node]
         given = []
         for argument, kind in zip(node.args, callee.arguments.values(), strict=True):
-            if kind is not ABSENT:
+            if kind is not types.ABSENT:
                 given.append(self.write(argument))
         return f"{self.device_name(callee)}({', '.join(given)})"
 
@@ -198,7 +188,7 @@ class CudaExpressionWriter:
     def element_of(self, node: ast.Call) -> np.dtype:
         assert isinstance(node.args[0], ast.Name)
         array = self.typed.kind(node.args[0].id)
-        assert isinstance(array, ArrayType)
+        assert isinstance(array, types.ArrayType)
         return array.dtype
 
     def fold(self, name: str, node: ast.Call) -> str:
@@ -213,8 +203,8 @@ class CudaExpressionWriter:
 
     def value_or(self, array: ast.expr, index: ast.expr, default: ast.expr) -> str:
         assert isinstance(array, ast.Name)
-        if self.typed.kind(array.id) is ABSENT:
-            return self.converted(default, INT64)
+        if self.typed.kind(array.id) is types.ABSENT:
+            return self.converted(default, types.INT64)
         return f"int64({self.name_of(array.id)}[{self.write(index)}])"
 
 
@@ -230,13 +220,13 @@ def grouped(text: str) -> str:
 
 def binary(op: ast.operator, left: Value, right: Value) -> Value:
     """``left op right`` in the type Numba gives it."""
-    dtype, kind = binary_type(op, left.dtype, right.dtype), type(op)
-    if kind in _WRAPPING and dtype == INT64:
+    dtype, kind = types.binary_type(op, left.dtype, right.dtype), type(op)
+    if kind in _WRAPPING and dtype == types.INT64:
         return Value(f"pp::{_WRAPPING[kind]}({left.text}, {right.text})", dtype)
     if kind in _TEMPLATES:
         return Value(f"pp::{_TEMPLATES[kind]}<{dtype}>({left.text}, {right.text})", dtype)
     text = _infix(_INFIX[kind], left, right, dtype)
-    return Value(f"bool({text})" if dtype == BOOL else text, dtype)
+    return Value(f"bool({text})" if dtype == types.BOOL else text, dtype)
 
 
 def _infix(symbol: str, left: Value, right: Value, common: np.dtype) -> str:

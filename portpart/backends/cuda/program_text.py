@@ -7,24 +7,11 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from portpart.backends import programs
 from portpart.backends.cuda.requirements import check_program
 from portpart.backends.cuda.resident import BLOCKS, ResidentWriter
 from portpart.backends.cuda.translate import STEP, translate
 from portpart.backends.language.types import type_of
-from portpart.backends.programs import (
-    Branch,
-    Element,
-    Launch,
-    Program,
-    ProgramTable,
-    Slot,
-    Step,
-    While,
-    address_of,
-    all_steps,
-    sides_of,
-    tag_of,
-)
 
 if TYPE_CHECKING:
 
@@ -54,14 +41,15 @@ class ProgramText:
         Blocks per multiprocessor at most.
     """
 
-    def __init__(self, program: Program, address: Callable[[Array], int] = address_of,
+    def __init__(self, program: programs.Program,
+                 address: Callable[[Array], int] = programs.address_of,
                  laps: int | None = None) -> None:
         self.program = program
-        self.layout = ProgramTable(program.used_slots(), address)
+        self.layout = programs.ProgramTable(program.used_slots(), address)
         self.rows = {id(step): self.layout.add_row(step) for step in program.launches()}
-        self.flags: dict[Element, int] = {}
-        for step in all_steps(program.steps):
-            if isinstance(step, (While, Branch)) and step.flag not in self.flags:
+        self.flags: dict[programs.Element, int] = {}
+        for step in programs.all_steps(program.steps):
+            if isinstance(step, (programs.While, programs.Branch)) and step.flag not in self.flags:
                 self.flags[step.flag] = self.layout.add_address(step.flag)
         self._laps = None if laps is None else self.layout.add_constant(laps)
         self.max_blocks = BLOCKS[program.threads]
@@ -81,7 +69,7 @@ class ProgramText:
         """Text of the resident kernel."""
         check_program(self.program)
         translations = {
-            id(step): translate(step.kernel, tuple(type_of(tag_of(a)) for a in step.args),
+            id(step): translate(step.kernel, tuple(type_of(programs.tag_of(a)) for a in step.args),
                                 step.team, (STEP,))
             for step in self.program.launches()
         }
@@ -89,13 +77,13 @@ class ProgramText:
                                 self._laps, self.max_blocks)
         return writer.write(self.program.steps, self.symbol)[1]
 
-    def _described(self, steps: list[Step]) -> Iterator[Any]:
+    def _described(self, steps: list[programs.Step]) -> Iterator[Any]:
         for step in steps:
-            if isinstance(step, Launch):
-                slots = [each.name if isinstance(each, Slot) else "" for each in step.args]
-                yield (step.kernel.name, step.kernel.fingerprint, *map(tag_of, step.args), slots,
-                       step.team, step.has_barrier, self.rows[id(step)])
-            elif isinstance(step, (While, Branch)):
+            if isinstance(step, programs.Launch):
+                slots = [each.name if isinstance(each, programs.Slot) else "" for each in step.args]
+                yield (step.kernel.name, step.kernel.fingerprint, *map(programs.tag_of, step.args),
+                       slots, step.team, step.has_barrier, self.rows[id(step)])
+            elif isinstance(step, (programs.While, programs.Branch)):
                 flag = step.flag.slot.name, step.flag.index, self.flags[step.flag]
                 yield (type(step).__name__, flag,
-                       [[*self._described(side)] for side in sides_of(step)])
+                       [[*self._described(side)] for side in programs.sides_of(step)])

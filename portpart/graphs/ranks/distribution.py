@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from portpart import primitives
 from portpart.backends import language as kl
 from portpart.backends.communication import Communicator
 from portpart.backends.programs import Array, ExecutionSpace
@@ -24,19 +25,6 @@ from portpart.graphs import (
 from portpart.graphs.ranks.ghosts import values_for_ghosts
 from portpart.graphs.ranks.halo import LocalRows, halo_of, local_rows
 from portpart.graphs.ranks.rank_rows import DistributedGraph
-from portpart.primitives import (
-    Message,
-    Owners,
-    Part,
-    Talk,
-    converted,
-    gather,
-    held,
-    offsets_from_counts,
-    positions_of,
-    row_measures,
-    sum_of,
-)
 
 __all__ = ["DistributedGraph", "distributed"]
 
@@ -66,24 +54,24 @@ def distributed(comm: Communicator, rows: Rows) -> DistributedGraph:
     OutOfMemory
         On all ranks, if one of them has too little memory.
     """
-    return held(comm, rows.space, _distributed(comm, rows))
+    return primitives.held(comm, rows.space, _distributed(comm, rows))
 
 
-def _distributed(comm: Communicator, rows: Rows) -> Talk[DistributedGraph]:
+def _distributed(comm: Communicator, rows: Rows) -> primitives.Talk[DistributedGraph]:
     _check_arrays(rows)
     space = rows.space
     mine = [len(rows.offsets) - 1, rows.first, rows.num_vertices,
             0 if rows.weights is None else rows.weights.dtype.itemsize,
             rows.vertex_weights is not None]
-    received = yield Message([_numbers(space, np.tile(mine, (comm.size, 1)))])
+    received = yield primitives.Message([_numbers(space, np.tile(mine, (comm.size, 1)))])
     first, wide = _agreed(comm, _reported(space, received.parts[0]))
-    found = local_rows(rows, Owners(first=space.asarray(first)), comm.size)
+    found = local_rows(rows, primitives.Owners(first=space.asarray(first)), comm.size)
     graph, sums = _local_graph(rows, found, wide)
     names = space.empty(len(found.ghost_names) + graph.num_vertices, found.ghost_names.dtype)
     space.parallel_for(graph.num_vertices, write_name, int(first[comm.rank]), names)
     masses = graph.vertex_weights
     ghosts = np.diff(space.to_host(found.halo.ghost_first))
-    received = yield Message([
+    received = yield primitives.Message([
         values_for_ghosts(space, found.halo, [names] if masses is None else [names, masses]),
         _numbers(space, np.column_stack([ghosts, np.tile(sums, (comm.size, 1))]))])
     values, reported = received.parts[0], _reported(space, received.parts[1])
@@ -99,13 +87,13 @@ def _distributed(comm: Communicator, rows: Rows) -> Talk[DistributedGraph]:
                             found.ghost_names, found.halo)
 
 
-def _numbers(space: ExecutionSpace, numbers: np.ndarray) -> Part:
+def _numbers(space: ExecutionSpace, numbers: np.ndarray) -> primitives.Part:
     """A row of numbers for each rank."""
-    return Part([space.asarray(np.ascontiguousarray(numbers, np.int64).reshape(-1))],
-                np.full(len(numbers), numbers.shape[1]))
+    return primitives.Part([space.asarray(np.ascontiguousarray(numbers, np.int64).reshape(-1))],
+                           np.full(len(numbers), numbers.shape[1]))
 
 
-def _reported(space: ExecutionSpace, part: Part) -> np.ndarray:
+def _reported(space: ExecutionSpace, part: primitives.Part) -> np.ndarray:
     """The row of numbers from each rank."""
     return space.to_host(part.columns[0]).reshape(len(part.counts), -1)
 
@@ -163,15 +151,15 @@ def _local_graph(rows: Rows, found: LocalRows, wide: bool) -> tuple[Graph, list[
     space, own = rows.space, len(rows.offsets) - 1
     offsets, weights, masses = rows.offsets, rows.weights, None
     if rows.num_arcs <= MAX_INT32_ARCS:
-        offsets = converted(space, offsets, np.int32)
+        offsets = primitives.converted(space, offsets, np.int32)
     if weights is not None and wide:
-        weights = converted(space, weights, np.int64)
+        weights = primitives.converted(space, weights, np.int64)
     if rows.vertex_weights is not None:
         masses = space.zeros(own + len(found.ghost_names), np.int64)
         masses[:own] = rows.vertex_weights
-    longest, squares = space.to_host(row_measures(space, offsets)).tolist()
-    weights_of_all = (own if masses is None else sum_of(space, masses),
-                      rows.num_arcs if weights is None else sum_of(space, weights))
+    longest, squares = space.to_host(primitives.row_measures(space, offsets)).tolist()
+    weights_of_all = (own if masses is None else primitives.sum_of(space, masses),
+                      rows.num_arcs if weights is None else primitives.sum_of(space, weights))
     sums = [longest, squares, rows.num_arcs,
             *(half for each in weights_of_all for half in (each >> HALF, each & (1 << HALF) - 1))]
     return Graph(offsets, found.targets, weights, masses, space), sums
@@ -192,7 +180,7 @@ def _check_names(rank: int, space: ExecutionSpace, expected: Array, reported: Ar
     """Refuse ghosts that their owners do not know as such."""
     differ = space.empty(len(reported), np.int8)
     space.parallel_for(len(reported), mark_difference, expected, reported, differ)
-    wrong = positions_of(space, differ)
+    wrong = primitives.positions_of(space, differ)
     if len(wrong):
         place = int(space.to_host(wrong[:1])[0])
         _refuse(rank, *(int(space.to_host(each[place : place + 1])[0])
@@ -224,7 +212,7 @@ class LocalPart(NamedTuple):
 
 
 def put_together(comm: Communicator, space: ExecutionSpace, first: np.ndarray, part: LocalPart,
-                 vertex_weight: int) -> Talk[DistributedGraph]:
+                 vertex_weight: int) -> primitives.Talk[DistributedGraph]:
     """The graph of which each rank has such rows.
 
     Parameters
@@ -238,7 +226,7 @@ def put_together(comm: Communicator, space: ExecutionSpace, first: np.ndarray, p
         Of all vertices.
     """
     own, n = len(part.offsets) - 1, int(first[-1])
-    ghosts = converted(space, _targets_only(space, part, own), id_dtype(n))
+    ghosts = primitives.converted(space, _targets_only(space, part, own), id_dtype(n))
     halo, _ = halo_of(space, part.offsets, part.targets, ghosts, space.asarray(first), comm.size)
     masses = space.empty(own + len(ghosts), np.int64)
     masses[:own] = part.vertex_weights
@@ -247,16 +235,16 @@ def put_together(comm: Communicator, space: ExecutionSpace, first: np.ndarray, p
     names[own:] = ghosts
     offsets = part.offsets
     if len(part.targets) <= MAX_INT32_ARCS:
-        offsets = converted(space, offsets, np.int32)
-    measures = space.to_host(row_measures(space, offsets)).tolist()
-    sums = [*measures, len(part.targets), sum_of(space, part.weights)]
+        offsets = primitives.converted(space, offsets, np.int32)
+    measures = space.to_host(primitives.row_measures(space, offsets)).tolist()
+    sums = [*measures, len(part.targets), primitives.sum_of(space, part.weights)]
     reported, ids = [masses], names
     kinds = [np.dtype(np.int32 if vertex_weight <= MAX_INT32 else np.int64)]
     if part.global_ids is not None:
         ids = space.empty(len(names), names.dtype)
         ids[:own] = part.global_ids
         reported, kinds = [masses, ids], [*kinds, ids.dtype]
-    received = yield Message([values_for_ghosts(space, halo, reported, kinds)], sums)
+    received = yield primitives.Message([values_for_ghosts(space, halo, reported, kinds)], sums)
     for values, arrived in zip(reported, received.parts[0].columns):
         values[own:] = arrived
     longest, squares, arcs, weight = received.words.T
@@ -274,11 +262,11 @@ def _targets_only(space: ExecutionSpace, part: LocalPart, own: int) -> Array:
         return part.foreign
     marks = space.zeros(len(part.foreign), np.int8)
     space.parallel_for(len(part.targets), mark_target, part.targets, own, marks)
-    places = offsets_from_counts(space, marks, np.int32)
-    used = positions_of(space, marks)
+    places = primitives.offsets_from_counts(space, marks, np.int32)
+    used = primitives.positions_of(space, marks)
     if len(used) < len(marks):
         space.parallel_for(len(part.targets), move_target, own, places, part.targets)
-    return gather(space, part.foreign, used)
+    return primitives.gather(space, part.foreign, used)
 
 
 def _refuse(rank: int, expected: int, reported: int) -> None:

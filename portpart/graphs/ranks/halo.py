@@ -11,27 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from portpart import primitives
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.errors import InputError, shown
 from portpart.graphs import MAX_INT32, Rows, distinct, id_dtype
-from portpart.primitives import (
-    Halo,
-    NameIndex,
-    Owners,
-    converted,
-    counted,
-    lower_bound,
-    max_of,
-    min_of,
-    name_index,
-    offsets_from_counts,
-    place_of,
-    positions_of,
-    rank_of,
-    sort_keys,
-    sum_of,
-)
 
 MARKS_AN_ARC = 4
 """This many vertices are marked sooner than an arc is sorted, and in less memory."""
@@ -56,11 +40,11 @@ class LocalRows(NamedTuple):
 
     targets: Array
     ghost_names: Array
-    halo: Halo
+    halo: primitives.Halo
     listed: np.ndarray
 
 
-def local_rows(rows: Rows, owners: Owners, size: int) -> LocalRows:
+def local_rows(rows: Rows, owners: primitives.Owners, size: int) -> LocalRows:
     """Number the targets of rows locally, and find the halo.
 
     Parameters
@@ -77,19 +61,19 @@ def local_rows(rows: Rows, owners: Owners, size: int) -> LocalRows:
     """
     space, low, high = rows.space, rows.first, rows.last
     _check_targets(rows)
-    ghosts = converted(space, _ghosts(rows), id_dtype(rows.num_vertices))
+    ghosts = primitives.converted(space, _ghosts(rows), id_dtype(rows.num_vertices))
     if high - low + len(ghosts) > MAX_INT32:
         raise InputError(f"{high - low} vertices and copies of {len(ghosts)} neighbours are "
                          f"{high - low + len(ghosts)}; a rank holds {MAX_INT32}")
     targets = space.empty(rows.num_arcs, np.int32)
     space.parallel_for(rows.num_arcs, number_target, rows.targets, low, high,
-                       name_index(space, ghosts, rows.num_vertices), targets)
+                       primitives.name_index(space, ghosts, rows.num_vertices), targets)
     return LocalRows(targets, ghosts, *halo_of(space, rows.offsets, targets, ghosts,
                                                owners.first, size))
 
 
 def halo_of(space: ExecutionSpace, offsets: Array, targets: Array, ghosts: Array, firsts: Array,
-            size: int) -> tuple[Halo, np.ndarray]:
+            size: int) -> tuple[primitives.Halo, np.ndarray]:
     """The ranks that have own vertices as ghosts.
 
     Parameters
@@ -119,13 +103,13 @@ def halo_of(space: ExecutionSpace, offsets: Array, targets: Array, ghosts: Array
         return _halo(space, counts, space.empty(0, np.int32), first, size)
     if size <= MAX_MASKED:
         space.parallel_for(own, count_ranks, offsets, targets, own, first, size, counts)
-        places = offsets_from_counts(space, counts)
+        places = primitives.offsets_from_counts(space, counts)
         ranks = space.empty(int(space.to_host(places[-1:])[0]), np.int32)
         space.parallel_for(own, list_ranks, offsets, targets, first, size, places, ranks)
         return _halo(space, counts, ranks, first, size)
     space.parallel_for(own, count_foreign, offsets, targets, 0, own, counts)
     entries, places = foreign_targets(space, offsets, targets, 0, own, counts)
-    entries = converted(space, entries, np.int64)
+    entries = primitives.converted(space, entries, np.int64)
     space.parallel_for(own, pack_entries, places, first, size, entries)
     entries = distinct(space, entries)
     ranks = space.empty(len(entries), np.int32)
@@ -143,17 +127,17 @@ def _ghosts(rows: Rows) -> Array:
     own = high - low
     counts = space.empty(own, np.int32)
     space.parallel_for(own, count_foreign, rows.offsets, rows.targets, low, high, counts)
-    if n <= min(MAX_INT32, MARKS_AN_ARC * sum_of(space, counts)):
+    if n <= min(MAX_INT32, MARKS_AN_ARC * primitives.sum_of(space, counts)):
         marks = space.zeros(n, np.int8)
         space.parallel_for(own, mark_foreign, rows.offsets, rows.targets, low, high, counts, marks)
-        return positions_of(space, marks)
+        return primitives.positions_of(space, marks)
     return distinct(space, foreign_targets(space, rows.offsets, rows.targets, low, high, counts)[0])
 
 
 def foreign_targets(space: ExecutionSpace, offsets: Array, targets: Array, low: int, high: int,
              counts: Array) -> tuple[Array, Array]:
     """Targets below `low` or from `high` on, in the order of the rows, and where these begin."""
-    places = offsets_from_counts(space, counts)
+    places = primitives.offsets_from_counts(space, counts)
     result = space.empty(int(space.to_host(places[-1:])[0]), targets.dtype)
     space.parallel_for(len(counts), list_foreign, offsets, targets, low, high, places, result)
     return result, places
@@ -161,30 +145,31 @@ def foreign_targets(space: ExecutionSpace, offsets: Array, targets: Array, low: 
 
 def _check_targets(rows: Rows) -> None:
     if rows.num_arcs:
-        for target in (min_of(rows.space, rows.targets), max_of(rows.space, rows.targets)):
+        for target in (primitives.min_of(rows.space, rows.targets),
+                       primitives.max_of(rows.space, rows.targets)):
             if not 0 <= target < rows.num_vertices:
                 raise InputError(f"target {shown(target)} is no vertex; vertices are 0 ... "
                                  f"{rows.num_vertices - 1}")
 
 
 def _halo(space: ExecutionSpace, counts: Array, ranks: Array, first: Array,
-          size: int) -> tuple[Halo, np.ndarray]:
+          size: int) -> tuple[primitives.Halo, np.ndarray]:
     """The halo of entries, as many for each vertex, and how many there are of each rank."""
-    begin = offsets_from_counts(space, counts, np.int32)
+    begin = primitives.offsets_from_counts(space, counts, np.int32)
     places = space.empty(len(ranks), np.int32)
-    by_rank, order = sort_keys(space, ranks)
+    by_rank, order = primitives.sort_keys(space, ranks)
     space.parallel_for(len(ranks), place_entry, by_rank, order, len(ranks), places)
-    return (Halo(begin=begin, ranks=ranks, places=places, ghost_first=first),
-            counted(space, by_rank, size))
+    return (primitives.Halo(begin=begin, ranks=ranks, places=places, ghost_first=first),
+            primitives.counted(space, by_rank, size))
 
 
 @kl.kernel
-def number_target(arc, targets, low, high, ghosts: NameIndex, result):
+def number_target(arc, targets, low, high, ghosts: primitives.NameIndex, result):
     """result[arc] = the local number of the target."""
     target = kl.int64(targets[arc])
     number = target - low
     if target < low or target >= high:
-        number = high - low + place_of(target, ghosts)
+        number = high - low + primitives.place_of(target, ghosts)
     result[arc] = kl.int32(number)
 
 
@@ -213,7 +198,7 @@ def list_foreign(v, offsets, targets, low, high, places, result):
 def pack_entries(v, places, first, size, entries):
     """Entries of v that are ghosts become v and the rank of the ghost, in one number."""
     for place in range(places[v], places[v + 1]):
-        entries[place] = v * size + rank_of(first, entries[place], size)
+        entries[place] = v * size + primitives.rank_of(first, entries[place], size)
 
 
 @kl.kernel
@@ -231,7 +216,7 @@ def ranks_beside(v, offsets, targets, own, first, size):
     ranks = kl.int64(0)
     for arc in range(offsets[v], offsets[v + 1]):
         if targets[arc] >= own:
-            ranks |= kl.int64(1) << rank_of(first, kl.int64(targets[arc]), size)
+            ranks |= kl.int64(1) << primitives.rank_of(first, kl.int64(targets[arc]), size)
     return ranks
 
 
@@ -256,8 +241,8 @@ def list_ranks(v, offsets, targets, first, size, places, ranks):
 @kl.kernel
 def count_entries(v, entries, count, size, counts):
     """counts[v] = sorted entries of v."""
-    begin = lower_bound(entries, 0, count, v * size)
-    counts[v] = kl.int32(lower_bound(entries, begin, count, (v + 1) * size) - begin)
+    begin = primitives.lower_bound(entries, 0, count, v * size)
+    counts[v] = kl.int32(primitives.lower_bound(entries, begin, count, (v + 1) * size) - begin)
 
 
 @kl.kernel
@@ -269,10 +254,10 @@ def unpack_rank(i, entries, size, ranks):
 @kl.kernel
 def place_entry(i, by_rank, order, count, places):
     """Entries of a rank stand in the order of their vertices; so do its ghosts."""
-    places[order[i]] = kl.int32(i - lower_bound(by_rank, 0, count, by_rank[i]))
+    places[order[i]] = kl.int32(i - primitives.lower_bound(by_rank, 0, count, by_rank[i]))
 
 
 @kl.kernel
 def begin_ghosts(rank, ghosts, num_ghosts, own, firsts, first):
     """first[rank] = the local number of the first ghost from the rank."""
-    first[rank] = own + lower_bound(ghosts, 0, num_ghosts, firsts[rank])
+    first[rank] = own + primitives.lower_bound(ghosts, 0, num_ghosts, firsts[rank])

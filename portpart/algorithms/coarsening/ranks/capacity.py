@@ -6,30 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.coarsening.ranks.rounds import (
-    Arrived,
-    ForeignRequests,
-    GhostItems,
-    Replies,
-    admit_request,
-    count_items,
-    enter_ghost,
-    enter_granted,
-    enter_request,
-    enter_weight,
-    grant_requests,
-    join_clusters,
-    label_leader,
-    list_changed,
-    mark_changed,
-    reply,
-    reply_chosen,
-    request_capacity,
-    settle_listed,
-    settle_requests,
-    write_items,
-    write_request,
-)
+from portpart.algorithms.coarsening.ranks import rounds
 from portpart.algorithms.coarsening.ranks.state import State
 from portpart.graphs.ranks import owned
 from portpart.primitives import (
@@ -66,9 +43,9 @@ class ClusterCapacity:
         if not are_ready:
             return Part([space.empty(0, handles.names.dtype), space.empty(0, np.int64)],
                         np.zeros(self._size, np.int64), kinds)
-        requested = ForeignRequests.allocate(space, handles.capacity - state.own).over(
-            ForeignRequests.own_words(space.zeros(1, np.int64)))
-        space.parallel_for(state.num_listed()[0], request_capacity, state.listed, state.csr,
+        requested = rounds.ForeignRequests.allocate(space, handles.capacity - state.own).over(
+            rounds.ForeignRequests.own_words(space.zeros(1, np.int64)))
+        space.parallel_for(state.num_listed()[0], rounds.request_capacity, state.listed, state.csr,
                            state.rounds, requested)
         count = int(space.to_host(requested.own_words.array)[0])
         given = space.empty(count + len(handles.remote), handles.names.dtype)
@@ -76,8 +53,8 @@ class ClusterCapacity:
         given[count:] = handles.remote
         order, self._counts = grouped(space, state.graph.owners, self._size, given)
         names, weights = space.empty(len(given), given.dtype), space.empty(len(given), np.int64)
-        space.parallel_for(len(given), write_request, order, handles.names, requested, state.local,
-                           state.own, names, weights)
+        space.parallel_for(len(given), rounds.write_request, order, handles.names, requested,
+                           state.local, state.own, names, weights)
         self._requested, self._names = requested, names
         return Part([names, weights], self._counts, kinds)
 
@@ -88,21 +65,21 @@ class ClusterCapacity:
         self._arrived_from = requests.counts
         count = len(arrived.leaders)
         totals, overfull = space.empty(count, np.int64), space.zeros(1, np.int64)
-        space.parallel_for(count, enter_request, arrived, state.rounds)
-        space.parallel_for(count, reply, arrived, state.rounds, totals, overfull)
+        space.parallel_for(count, rounds.enter_request, arrived, state.rounds)
+        space.parallel_for(count, rounds.reply, arrived, state.rounds, totals, overfull)
         received = yield Message([Part([totals], requests.counts, [state.weight_kind])],
                                  [int(space.to_host(overfull)[0])])
         totals, = received.parts[0].columns
         made = (space.zeros(len(totals), kind) for kind in (np.int64, np.int32, np.int64))
-        replies = Replies(totals, *made)
-        space.parallel_for(state.num_listed()[0], grant_requests, state.listed, state.csr,
+        replies = rounds.Replies(totals, *made)
+        space.parallel_for(state.num_listed()[0], rounds.grant_requests, state.listed, state.csr,
                            state.rounds, self._requested, replies, self._turn)
         granted = None
         if received.words[:, 0].any():
             granted = yield from self._granted(replies)
         self._join(replies, granted)
 
-    def _granted(self, replies: Replies) -> Talk[Arrived]:
+    def _granted(self, replies: rounds.Replies) -> Talk[rounds.Arrived]:
         """Send granted requests to owners, which return the weights of clusters with these."""
         state, space = self._state, self._space
         places = positions_of(space, replies.are_chosen)
@@ -113,26 +90,26 @@ class ClusterCapacity:
         part = received.parts[0]
         arrived = self._of(part)
         totals = space.empty(len(arrived.leaders), np.int64)
-        space.parallel_for(len(totals), enter_granted, arrived, state.rounds)
-        space.parallel_for(len(totals), reply_chosen, arrived, state.rounds, totals)
+        space.parallel_for(len(totals), rounds.enter_granted, arrived, state.rounds)
+        space.parallel_for(len(totals), rounds.reply_chosen, arrived, state.rounds, totals)
         received = yield Message([Part([totals], part.counts, [state.weight_kind])])
         space.parallel_for(len(places), put_one, places, received.parts[0].columns[0],
                            replies.granted)
         return arrived
 
-    def _of(self, requests: Part) -> Arrived:
+    def _of(self, requests: Part) -> rounds.Arrived:
         names, weights = requests.columns
-        return Arrived(owned(self._state.graph, names), weights)
+        return rounds.Arrived(owned(self._state.graph, names), weights)
 
-    def _join(self, replies: Replies, granted: Arrived | None) -> None:
+    def _join(self, replies: rounds.Replies, granted: rounds.Arrived | None) -> None:
         """Vertices of all ranks join own clusters, and own ones those of other ranks."""
         state, space = self._state, self._space
-        space.parallel_for(state.num_listed()[0], join_clusters, state.listed, state.csr,
+        space.parallel_for(state.num_listed()[0], rounds.join_clusters, state.listed, state.csr,
                            state.rounds, self._requested, replies, self._turn + 1)
         for arrived, of_granted in ((self._arrived, 0), (granted, 1)):
             if arrived is not None:
-                space.parallel_for(len(arrived.leaders), admit_request, arrived, state.rounds,
-                                   of_granted, self._turn + 1)
+                space.parallel_for(len(arrived.leaders), rounds.admit_request, arrived,
+                                   state.rounds, of_granted, self._turn + 1)
 
     def update_ghosts(self, then: Any) -> Talk[int]:
         """Update ghosts, and list the vertices of the next round by a kernel.
@@ -143,15 +120,15 @@ class ClusterCapacity:
             Their number on all ranks.
         """
         state, space = self._state, self._space
-        space.parallel_for(state.num_listed()[0], settle_listed, state.listed, state.rounds)
-        space.parallel_for(len(self._arrived.leaders), settle_requests, self._arrived,
+        space.parallel_for(state.num_listed()[0], rounds.settle_listed, state.listed, state.rounds)
+        space.parallel_for(len(self._arrived.leaders), rounds.settle_requests, self._arrived,
                            state.rounds)
         watched, items = self._watched(), self._items()
         received = yield Message([items, watched], [state.list_next(then)])
         items, watched = received.parts
         enter_items(state, items)
         names, weights = watched.columns
-        space.parallel_for(len(names), enter_weight, state.handles.of(names), weights,
+        space.parallel_for(len(names), rounds.enter_weight, state.handles.of(names), weights,
                            state.rounds)
         return int(received.words[:, 0].sum())
 
@@ -159,7 +136,7 @@ class ClusterCapacity:
         """Clusters of own leaders that other ranks watch, and that have been joined."""
         state, space, arrived = self._state, self._space, self._arrived
         changed = space.empty(len(arrived.leaders), np.int8)
-        space.parallel_for(len(changed), mark_changed, arrived, state.rounds,
+        space.parallel_for(len(changed), rounds.mark_changed, arrived, state.rounds,
                            self._turn + 1, changed)
         places = positions_of(space, changed)
         leaders = gather(space, arrived.leaders, places)
@@ -173,11 +150,11 @@ class ClusterCapacity:
         state, space, graph, border = (self._state, self._space, self._state.graph,
                                        self._state.border)
         border.own_words.array[:] = 0
-        space.parallel_for(len(border.vertices), list_changed, border, state.rounds,
+        space.parallel_for(len(border.vertices), rounds.list_changed, border, state.rounds,
                            self._turn + 1)
         length = int(space.to_host(border.own_words.array)[0])
         counted = space.zeros(self._size, np.int64)
-        space.parallel_for(length, count_items, border, graph.halo, counted)
+        space.parallel_for(length, rounds.count_items, border, graph.halo, counted)
         counts = space.to_host(counted).copy()
         total, kind = int(counts.sum()), state.handles.names.dtype
         columns = [space.empty(total, np.int32), space.empty(total, kind),
@@ -187,20 +164,20 @@ class ClusterCapacity:
             columns.append(space.empty(total, kind))
             kinds.append(kind)
         next_item = space.asarray(np.cumsum(counts) - counts)
-        space.parallel_for(length, write_items.bound(are_moved=graph.are_moved), border,
+        space.parallel_for(length, rounds.write_items.bound(are_moved=graph.are_moved), border,
                            graph.halo, state.handles.identities, state.rounds, next_item,
-                           GhostItems(*columns))
+                           rounds.GhostItems(*columns))
         return Part(columns, counts, kinds)
 
 
 def enter_items(state: State, part: Part) -> None:
     """Update ghosts by what has arrived."""
     space, handles = state.space, state.handles
-    items = GhostItems(*part.columns)
+    items = rounds.GhostItems(*part.columns)
     firsts = space.asarray(np.concatenate([[0], np.cumsum(part.counts)]))
     found = handles.of(items.leaders, items.leader_ids)
-    space.parallel_for(len(found), enter_ghost, firsts, len(part.counts), state.graph.halo, items,
-                       found, state.rounds)
+    space.parallel_for(len(found), rounds.enter_ghost, firsts, len(part.counts), state.graph.halo,
+                       items, found, state.rounds)
     if state.rounds.label is not None:
-        space.parallel_for(len(found), label_leader, firsts, len(part.counts), state.graph.halo,
-                           items, found, state.rounds.label)
+        space.parallel_for(len(found), rounds.label_leader, firsts, len(part.counts),
+                           state.graph.halo, items, found, state.rounds.label)

@@ -13,7 +13,7 @@ import numpy as np
 
 from portpart.algorithms.objectives import Balance
 from portpart.algorithms.refinement import FlowOptions
-from portpart.algorithms.refinement.flows import net_blocks, net_network, network
+from portpart.algorithms.refinement.flows import net_blocks, net_network, network, pairs
 from portpart.algorithms.refinement.flows.corridor import (
     claim_neighbours,
     find_layer_0,
@@ -23,18 +23,6 @@ from portpart.algorithms.refinement.flows.corridor import (
 )
 from portpart.algorithms.refinement.flows.cutter import cut_large, cut_small, list_around
 from portpart.algorithms.refinement.flows.network import FlowRules
-from portpart.algorithms.refinement.flows.pairs import (
-    add_cuts,
-    add_listed,
-    begin_block,
-    begin_pair,
-    begin_round,
-    begin_vertex,
-    clear_cut,
-    end_round,
-    list_neighbours,
-    match_blocks,
-)
 from portpart.algorithms.refinement.flows.state import (
     Corridors,
     FlowLevel,
@@ -63,7 +51,7 @@ PAIR_WORK = 2**14
 """Rough work of a pair, in light items."""
 
 
-ON_GRAPHS = FlowRules(network.ARCS, add_cuts, is_beside, claim_neighbours, let_go_neighbours,
+ON_GRAPHS = FlowRules(network.ARCS, pairs.add_cuts, is_beside, claim_neighbours, let_go_neighbours,
                       network.build, network.close, list_around, has_nets=False)
 
 
@@ -178,17 +166,17 @@ def flow_bytes(sizes: FlowSizes) -> int:
 
 def record_flows(program: Program, level: Any, graph: Any, has_nets: bool) -> None:
     """Record the refinement of a level."""
-    program.launch(level.blocks, begin_block)
-    program.launch(level.block_pairs, begin_pair)
-    program.launch(level.vertices, begin_vertex)
+    program.launch(level.blocks, pairs.begin_block)
+    program.launch(level.block_pairs, pairs.begin_pair)
+    program.launch(level.vertices, pairs.begin_vertex)
     if has_nets:
         program.launch(graph.counts.nets, net_blocks.count_net, team=FEW)
         program.launch(graph.counts.nets, net_blocks.add_net_cuts, team=FEW)
     with program.while_loop(level.running):
         with program.side_by_side():
-            program.launch(1, begin_round, team=WIDEST)
-            program.launch(level.blocks, list_neighbours, team=NARROW)
-        program.launch(1, match_blocks, team=WIDEST)
+            program.launch(1, pairs.begin_round, team=WIDEST)
+            program.launch(level.blocks, pairs.list_neighbours, team=NARROW)
+        program.launch(1, pairs.match_blocks, team=WIDEST)
         with program.while_loop(level.matched):
             program.launch(level.boundary, find_layer_0)
             program.launch(level.matched, grow_corridor, team=WIDEST, work=PAIR_WORK)
@@ -197,11 +185,11 @@ def record_flows(program: Program, level: Any, graph: Any, has_nets: bool) -> No
                 program.launch(level.matched, cut_large, team=WIDEST, work=PAIR_WORK)
             if has_nets:
                 program.launch(graph.counts.changed, net_blocks.count_changed_net, team=FEW)
-            program.launch(1, match_blocks, team=WIDEST)
-        program.launch(1, end_round)
+            program.launch(1, pairs.match_blocks, team=WIDEST)
+        program.launch(1, pairs.end_round)
         with program.if_nonzero(level.running):
-            program.launch(level.block_pairs, clear_cut)
+            program.launch(level.block_pairs, pairs.clear_cut)
             if has_nets:
                 program.launch(graph.counts.nets, net_blocks.add_net_cuts, team=FEW)
             else:
-                program.launch(level.boundary, add_listed)
+                program.launch(level.boundary, pairs.add_listed)

@@ -6,16 +6,7 @@ for more flow, then those deepest in the block of the terminal.
 
 from __future__ import annotations
 
-from portpart.algorithms.refinement.flows.network import (
-    FRESH,
-    NEAR_SINK,
-    NEAR_SOURCE,
-    OTHERS,
-    SINK,
-    SOURCE,
-    ArcRules,
-    FlowRules,
-)
+from portpart.algorithms.refinement.flows import network
 from portpart.algorithms.refinement.flows.push_relabel import FAR, is_free
 from portpart.algorithms.refinement.flows.state import (
     FLOW,
@@ -51,7 +42,7 @@ class PierceCandidates(kl.Record):
 
 @kl.device
 def pierce(is_source, wanted, pair: Pair, counts, candidates: PierceCandidates, nodes: NodeLabels,
-           flows: Flows, rules: FlowRules):
+           flows: Flows, rules: network.FlowRules):
     """Make a side of the cut its terminal, with about as many vertices next to it as wanted.
 
     Returns whether there are any.  All lanes of a team.
@@ -71,13 +62,13 @@ def pierce(is_source, wanted, pair: Pair, counts, candidates: PierceCandidates, 
             best = max(best, key_of(u, flows.corridors, flows.level))
     best = kl.team_max(best)
     chance = kl.float64(wanted - before - 1) / kl.float64(max(kl.int64(1), there))
-    terminal = kl.int64(SOURCE if is_source else SINK)
+    terminal = kl.int64(network.SOURCE if is_source else network.SINK)
     for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
         which = class_of(u, is_source, pair, nodes, flows)
         if which <= last:
             key = key_of(u, flows.corridors, flows.level)
             if which < last or key == best or is_drawn(key >> HALF, chance):
-                flows.networks.state[u] |= terminal | FRESH
+                flows.networks.state[u] |= terminal | network.FRESH
     kl.team_sync()
     rules.close(is_source, pair, flows.networks)
     contract(is_source, pair, counts, flows.networks, rules.arcs)
@@ -87,16 +78,16 @@ def pierce(is_source, wanted, pair: Pair, counts, candidates: PierceCandidates, 
 @kl.device
 def join_terminal(is_source, pair: Pair, nodes: NodeLabels, networks: Networks):
     """Mark what is on the side of the source, or of the sink, as a part of the terminal."""
-    terminal = kl.int64(SOURCE if is_source else SINK)
+    terminal = kl.int64(network.SOURCE if is_source else network.SINK)
     for u in range(pair.base + kl.lane(), pair.top, kl.team_size()):
         label = nodes.label[u - pair.shift]
         if is_free(u, networks) and (label > FAR if is_source else label < FAR):
-            networks.state[u] |= terminal | FRESH
+            networks.state[u] |= terminal | network.FRESH
     return terminal
 
 
 @kl.device
-def contract(is_source, pair: Pair, counts, networks: Networks, arcs: ArcRules):
+def contract(is_source, pair: Pair, counts, networks: Networks, arcs: network.ArcRules):
     """Take the nodes that have just joined a terminal out of the network.  All lanes of a team.
 
     What their neighbours can still get from the source becomes excess of these, what they can still
@@ -107,16 +98,16 @@ def contract(is_source, pair: Pair, counts, networks: Networks, arcs: ArcRules):
         if is_free(u, networks):
             end = arcs.last(u, pair, networks)
             for arc in range(arcs.first(u, pair, networks), end):
-                if (networks.state[arcs.head(u, arc, pair, networks)] & FRESH) != 0:
+                if (networks.state[arcs.head(u, arc, pair, networks)] & network.FRESH) != 0:
                     take_out(u, arc, is_source, pair, networks, arcs)
     kl.team_sync()
     arrived = kl.int64(0)
     for u in range(pair.base + kl.lane(), pair.top, kl.team_size()):
-        if (networks.state[u] & FRESH) != 0:
+        if (networks.state[u] & network.FRESH) != 0:
             arrived += kl.int64(networks.to_sink[u] if is_source else networks.excess[u])
             networks.to_sink[u] = 0
             networks.excess[u] = 0
-            networks.state[u] &= OTHERS
+            networks.state[u] &= network.OTHERS
     if arrived > 0:
         kl.team_atomic_add(counts, FLOW, arrived)
     kl.team_sync()
@@ -124,13 +115,13 @@ def contract(is_source, pair: Pair, counts, networks: Networks, arcs: ArcRules):
 
 
 @kl.device
-def take_out(u, arc, is_source, pair: Pair, networks: Networks, arcs: ArcRules):
+def take_out(u, arc, is_source, pair: Pair, networks: Networks, arcs: network.ArcRules):
     """Take the arc from u to a node that has joined a terminal out of the network."""
     if is_source:
-        networks.state[u] |= NEAR_SOURCE
+        networks.state[u] |= network.NEAR_SOURCE
         networks.excess[u] += arcs.backward(u, arc, pair, networks)
     else:
-        networks.state[u] |= NEAR_SINK
+        networks.state[u] |= network.NEAR_SINK
         networks.to_sink[u] += arcs.forward(u, arc, pair, networks)
     return u
 
@@ -154,7 +145,7 @@ def count_candidates(is_source, pair: Pair, candidates: PierceCandidates, nodes:
 def class_of(u, is_source, pair: Pair, nodes: NodeLabels, flows: Flows):
     """How good it is to pierce u, 0 being best; `CLASSES` if it is not next to the terminal."""
     result = kl.int64(CLASSES)
-    near = kl.int64(NEAR_SOURCE if is_source else NEAR_SINK)
+    near = kl.int64(network.NEAR_SOURCE if is_source else network.NEAR_SINK)
     if is_free(u, flows.networks) and (flows.networks.state[u] & near) != 0:
         depth = min(kl.int64(flows.corridors.depth[u]), kl.int64(DEEPEST))
         if flows.corridors.part[flows.corridors.vertex[u]] != (

@@ -21,27 +21,13 @@ from portpart.algorithms.refinement import (
     Refiner,
     Run,
     SequenceOptions,
+    prefix,
 )
 from portpart.algorithms.refinement.blocks import Blocks
 from portpart.algorithms.refinement.gains import GainCache
 from portpart.algorithms.refinement.moves import Moves
 from portpart.algorithms.refinement.nets.state import NetAfterburner
 from portpart.algorithms.refinement.nets.steps import NetPropagation, accept_all, moving_on_nets
-from portpart.algorithms.refinement.prefix import (
-    WIDEST,
-    MoveSequence,
-    begin_weights,
-    fill_key,
-    note_gain,
-    order_by_gain_next,
-    order_by_vertex,
-    record_cut,
-    record_order,
-    relaxed_limits,
-    sequence_for,
-    set_gain,
-    set_top_gain,
-)
 from portpart.backends import language as kl
 from portpart.backends.programs import ExecutionSpace
 from portpart.graphs import Hypergraph
@@ -70,24 +56,24 @@ class Sequences(NetPropagation):
     def records(self, space: ExecutionSpace, sizes: RefinementSizes,
                 run: Run) -> dict[str, kl.Record]:
         """The sequence."""
-        return {"sequence": sequence_for(space, sizes, run, False, self.apply_later_moves)}
+        return {"sequence": prefix.sequence_for(space, sizes, run, False, self.apply_later_moves)}
 
     def move(self, this: Recording) -> None:
         """Candidates, what they gain one by one, and the best prefix."""
         super().move(this)
         program, level = this.program, this.run.level
-        program.launch(1, begin_order, team=WIDEST)
+        program.launch(1, begin_order, team=prefix.WIDEST)
         program.launch(level.moves, take_first_gain)
-        record_order(this, fill_key, order_by_gain_next)
+        prefix.record_order(this, prefix.fill_key, prefix.order_by_gain_next)
         program.launch(level.moves, take_later_gain)
-        record_cut(this, by_sum=True)
+        prefix.record_cut(this, by_sum=True)
 
 
 def sequence_pieces(options: SequenceOptions) -> tuple[Piece, ...]:
     """HyperG's refinement."""
     rule = Sequences(holds_heavy=options.hold_heavy,
                      apply_later_moves=options.apply_later_moves)
-    return moving_on_nets(rule, *relaxed_limits(options.rebalance))
+    return moving_on_nets(rule, *prefix.relaxed_limits(options.rebalance))
 
 
 def sequence_refiner(space: ExecutionSpace, finest: Hypergraph, balance: Balance,
@@ -98,23 +84,23 @@ def sequence_refiner(space: ExecutionSpace, finest: Hypergraph, balance: Balance
 
 
 @kl.kernel
-def begin_order(_, moves: Moves, blocks: Blocks, figures: Figures, sequence: MoveSequence):
+def begin_order(_, moves: Moves, blocks: Blocks, figures: Figures, sequence: prefix.MoveSequence):
     """Begin to sort the moves by vertex, then by gain; nothing has moved.  Called by one team."""
-    begin_weights(blocks, figures, sequence)
+    prefix.begin_weights(blocks, figures, sequence)
     if kl.lane() == 0:
-        set_top_gain(0, sequence.prefix)
-        order_by_vertex(1, moves, figures, sequence)
+        prefix.set_top_gain(0, sequence.prefix)
+        prefix.order_by_vertex(1, moves, figures, sequence)
 
 
 @kl.kernel
-def take_first_gain(i, moves: Moves, cache: GainCache, sequence: MoveSequence):
+def take_first_gain(i, moves: Moves, cache: GainCache, sequence: prefix.MoveSequence):
     """A move is sorted by what it gains alone; atomic, independent of order."""
     v = moves.listed[i]
-    note_gain(v, cache.gain[v], sequence)
+    prefix.note_gain(v, cache.gain[v], sequence)
 
 
 @kl.kernel
-def take_later_gain(i, moves: Moves, afterburner: NetAfterburner, sequence: MoveSequence):
+def take_later_gain(i, moves: Moves, afterburner: NetAfterburner, sequence: prefix.MoveSequence):
     """What a move gains after those before it takes the place of what it was sorted by."""
     v = moves.listed[i]
-    set_gain(v, afterburner.after[v], sequence)
+    prefix.set_gain(v, afterburner.after[v], sequence)

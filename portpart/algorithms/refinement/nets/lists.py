@@ -2,18 +2,7 @@
 
 from __future__ import annotations
 
-from portpart.algorithms.objectives import (
-    AT_ONCE,
-    AtOnce,
-    ConnectivityTable,
-    HubSums,
-    NetRows,
-    PieceSums,
-    PinSets,
-    add_to_sums,
-    clear_sums_of,
-    take_row_of_sums,
-)
+from portpart.algorithms import objectives
 from portpart.algorithms.refinement.gains import ON_BOUNDARY, ActiveSets, GainCache, mark_dirty
 from portpart.algorithms.refinement.moves import Moves
 from portpart.algorithms.refinement.nets.state import HUB_CHUNK, HubChunks, NetLists
@@ -24,7 +13,7 @@ from portpart.graphs import degree_of
 
 
 @kl.device
-def list_net(net, small, large, sets: PinSets, lists: NetLists):
+def list_net(net, small, large, sets: objectives.PinSets, lists: NetLists):
     """Put a net on the list of its kind, once; `small` and `large` are the words that count them.
 
     In any order.
@@ -64,7 +53,7 @@ def places_on_list(count, small, lists: NetLists):
 
 
 @kl.device
-def list_claimed(net, claimed, place, large, sets: PinSets, lists: NetLists):
+def list_claimed(net, claimed, place, large, sets: objectives.PinSets, lists: NetLists):
     """Put a net that has been claimed on its list, a small one at a place; returns the next one."""
     after = kl.int64(place)
     if claimed != 0:
@@ -80,29 +69,30 @@ def list_claimed(net, claimed, place, large, sets: PinSets, lists: NetLists):
 def nets_within(place, end):
     """A bit for each of the places of a lane from `place` on that is before the end."""
     within = kl.int64(0)
-    for j in kl.static_range(AT_ONCE):
+    for j in kl.static_range(objectives.AT_ONCE):
         within += kl.int64(place + j * kl.team_size() < end) << j
     return within
 
 
 @kl.device
-def list_nets(nets: AtOnce, asked, small, large, sets: PinSets, lists: NetLists):
+def list_nets(nets: objectives.AtOnce, asked, small, large, sets: objectives.PinSets,
+              lists: NetLists):
     """Put those nets of a lane whose bits are `asked` on the lists of their kinds, once.
 
     Each access is made for all of them before anything waits for it.  All lanes of a team together;
     in any order.
     """
-    listed = AtOnce()
-    claimed = AtOnce()
-    for j in kl.static_range(AT_ONCE):
+    listed = objectives.AtOnce()
+    claimed = objectives.AtOnce()
+    for j in kl.static_range(objectives.AT_ONCE):
         listed[j] = kl.atomic_load(lists.is_listed, nets[j])
-    for j in kl.static_range(AT_ONCE):
+    for j in kl.static_range(objectives.AT_ONCE):
         claimed[j] = claim_net(nets[j], listed[j], asked & (1 << j), lists)
     count = kl.int64(0)
-    for j in kl.static_range(AT_ONCE):
+    for j in kl.static_range(objectives.AT_ONCE):
         count += claimed[j] * kl.int64(sets.row[nets[j]] < 0)
     place = places_on_list(count, small, lists)
-    for j in kl.static_range(AT_ONCE):
+    for j in kl.static_range(objectives.AT_ONCE):
         place = list_claimed(nets[j], claimed[j], place, large, sets, lists)
     return place
 
@@ -127,15 +117,15 @@ def empty_lists(_, lists: NetLists):
 
 
 @kl.device
-def end_of_chunk(p, graph: NetRows, hub_chunks: HubChunks):
+def end_of_chunk(p, graph: objectives.NetRows, hub_chunks: HubChunks):
     """Where a piece of a hub ends."""
     v = hub_chunks.vertex[p]
     return min(kl.int64(graph.end[v]), hub_chunks.begin[p] + HUB_CHUNK)
 
 
 @kl.kernel
-def split_hub(i, graph: NetRows, hub_sums: HubSums, hub_chunks: HubChunks, cache: GainCache,
-              active: ActiveSets):
+def split_hub(i, graph: objectives.NetRows, hub_sums: objectives.HubSums, hub_chunks: HubChunks,
+              cache: GainCache, active: ActiveSets):
     """List the chunks of hub i, whose connectivity must be summed up.  In any order."""
     v = active.hub_list[i]
     count = (degree_of(v, graph) + HUB_CHUNK - 1) // HUB_CHUNK
@@ -144,27 +134,27 @@ def split_hub(i, graph: NetRows, hub_sums: HubSums, hub_chunks: HubChunks, cache
         hub_chunks.vertex[first + j] = v
         hub_chunks.begin[first + j] = graph.begin[v] + j * HUB_CHUNK
     if graph.sets.width == 1:
-        take_row_of_sums(v, i, hub_sums)
+        objectives.take_row_of_sums(v, i, hub_sums)
     mark_dirty(v, cache)
 
 
 @kl.kernel
-def clear_sums(i, graph: NetRows, cache: GainCache, active: ActiveSets):
+def clear_sums(i, graph: objectives.NetRows, cache: GainCache, active: ActiveSets):
     """The sums of hub i are rebuilt if what ties it to blocks has changed."""
     v = active.hub_list[i]
     if cache.is_dirty[v] != 0:
-        clear_sums_of(v, graph)
+        objectives.clear_sums_of(v, graph)
 
 
 @kl.kernel
-def sum_chunk(p, graph: NetRows, hub_chunks: HubChunks, moves: Moves, cache: GainCache,
-              active: ActiveSets, sums: PieceSums):
+def sum_chunk(p, graph: objectives.NetRows, hub_chunks: HubChunks, moves: Moves, cache: GainCache,
+              active: ActiveSets, sums: objectives.PieceSums):
     """Add piece p to the sums of its hub, if these are rebuilt."""
-    connections = ConnectivityTable(blocks=kl.team_array(kl.int32, 1),
-                                    weights=kl.team_array(sums.counter, sums.words),
-                                    order=kl.team_array(kl.int8, 1))
+    connections = objectives.ConnectivityTable(blocks=kl.team_array(kl.int32, 1),
+                                               weights=kl.team_array(sums.counter, sums.words),
+                                               order=kl.team_array(kl.int8, 1))
     v = hub_chunks.vertex[p]
     if cache.is_dirty[v] != 0:
         is_boundary = active.flags[v] & ON_BOUNDARY != 0
-        add_to_sums(v, hub_chunks.begin[p], end_of_chunk(p, graph, hub_chunks),
-                    kl.int64(moves.part[v]), is_boundary, graph, connections, sums)
+        objectives.add_to_sums(v, hub_chunks.begin[p], end_of_chunk(p, graph, hub_chunks),
+                               kl.int64(moves.part[v]), is_boundary, graph, connections, sums)

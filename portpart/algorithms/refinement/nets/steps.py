@@ -11,25 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from portpart.algorithms.objectives import (
-    AT_ONCE,
-    COUNTING_TEAM,
-    HUB_TEAM,
-    LARGE_TEAM,
-    SMALL_TEAM,
-    AtOnce,
-    NetRows,
-    PieceSums,
-    PinCounts,
-    PinSets,
-    begin_large_net,
-    begin_listing_net,
-    begin_net,
-    net_at,
-    net_sizes,
-    store_list,
-    words_for,
-)
+from portpart.algorithms import objectives
 from portpart.algorithms.refinement import (
     SHARED,
     Figures,
@@ -97,7 +79,7 @@ class Announcing(kl.Scope):
     cache: GainCache
     blocks: Blocks
     lists: NetLists
-    pin_counts: PinCounts
+    pin_counts: objectives.PinCounts
     afterburner: NetAfterburner
     figures: Figures
 
@@ -110,14 +92,14 @@ class ActingOnNets(kl.Scope):
     active: ActiveSets
     blocks: Blocks
     lists: NetLists
-    pin_counts: PinCounts
+    pin_counts: objectives.PinCounts
     afterburner: NetAfterburner
     figures: Figures
 
 
 @kl.device
-def needs_afterburner(row, wants, here, there, sets: PinSets, pin_counts: PinCounts,
-                      afterburner: NetAfterburner):
+def needs_afterburner(row, wants, here, there, sets: objectives.PinSets,
+                      pin_counts: objectives.PinCounts, afterburner: NetAfterburner):
     """1 if the afterburner examines a net of that row of counters, or none; 0 without a proposed
     move.
 
@@ -134,7 +116,7 @@ def needs_afterburner(row, wants, here, there, sets: PinSets, pin_counts: PinCou
 
 
 @kl.device
-def list_nets_of(v, begin, end, graph: NetRows, state: Announcing):
+def list_nets_of(v, begin, end, graph: objectives.NetRows, state: Announcing):
     """List the nets of v, whose move is proposed, at places begin ... end-1.  Independent of order.
 
     All lanes of a team together.
@@ -145,17 +127,17 @@ def list_nets_of(v, begin, end, graph: NetRows, state: Announcing):
         state.afterburner.after[v] = (migration_gain(v, there, state.blocks)
                                       - migration_gain(v, here, state.blocks))
     width = kl.team_size()
-    nets = AtOnce()
-    rows = AtOnce()
-    for base in range(begin, end, AT_ONCE * width):
+    nets = objectives.AtOnce()
+    rows = objectives.AtOnce()
+    for base in range(begin, end, objectives.AT_ONCE * width):
         place = base + kl.lane()
-        for j in kl.static_range(AT_ONCE):
-            nets[j] = net_at(place + j * width, end, graph)
-        for j in kl.static_range(AT_ONCE):
+        for j in kl.static_range(objectives.AT_ONCE):
+            nets[j] = objectives.net_at(place + j * width, end, graph)
+        for j in kl.static_range(objectives.AT_ONCE):
             rows[j] = graph.sets.row[nets[j]]
         within = nets_within(place, end)
         asked = kl.int64(0)
-        for j in kl.static_range(AT_ONCE):
+        for j in kl.static_range(objectives.AT_ONCE):
             asked += needs_afterburner(rows[j], within & (1 << j), here, there, graph.sets,
                                        state.pin_counts, state.afterburner) << j
         list_nets(nets, asked, NetLists.small_listed, NetLists.large_listed, graph.sets,
@@ -176,7 +158,7 @@ def accept_non_losing(v, afterburner: NetAfterburner):
 
 
 @kl.device
-def forget_leaving(row, here, sets: PinSets, afterburner: NetAfterburner):
+def forget_leaving(row, here, sets: objectives.PinSets, afterburner: NetAfterburner):
     """Clear the number of proposed moves from block `here` of a net, if it has counters."""
     if row >= 0:
         afterburner.leaving[kl.int64(row) * sets.blocks + here] = kl.int32(0)
@@ -184,18 +166,19 @@ def forget_leaving(row, here, sets: PinSets, afterburner: NetAfterburner):
 
 
 @kl.device
-def move_if_nets_agree(v, begin, end, graph: NetRows, state: Agreeing, agree: kl.StaticValue):
+def move_if_nets_agree(v, begin, end, graph: objectives.NetRows, state: Agreeing,
+                       agree: kl.StaticValue):
     """Move v if its nets accept; counts of proposals are cleared at places begin ... end-1.
 
     All lanes of a team together.
     """
     here = state.moves.part[v]
     width = kl.team_size()
-    rows = AtOnce()
-    for place in range(begin + kl.lane(), end, AT_ONCE * width):
-        for j in kl.static_range(AT_ONCE):
-            rows[j] = graph.sets.row[net_at(place + j * width, end, graph)]
-        for j in kl.static_range(AT_ONCE):
+    rows = objectives.AtOnce()
+    for place in range(begin + kl.lane(), end, objectives.AT_ONCE * width):
+        for j in kl.static_range(objectives.AT_ONCE):
+            rows[j] = graph.sets.row[objectives.net_at(place + j * width, end, graph)]
+        for j in kl.static_range(objectives.AT_ONCE):
             forget_leaving(rows[j], here, graph.sets, state.afterburner)
     if kl.lane() == 0 and begin == graph.begin[v] and agree(v, state.afterburner):
         commit_move(v, state.cache.best_target[v], state.moves, state.figures)
@@ -203,8 +186,8 @@ def move_if_nets_agree(v, begin, end, graph: NetRows, state: Agreeing, agree: kl
 
 
 @kl.kernel
-def act_for_movable(i, graph: NetRows, state: ActingOnNets, one_lane, wants: kl.StaticValue,
-                    act: kl.StaticValue):
+def act_for_movable(i, graph: objectives.NetRows, state: ActingOnNets, one_lane,
+                    wants: kl.StaticValue, act: kl.StaticValue):
     """Act for movable vertex i if its move is proposed, unless it is a hub."""
     if uses_lanes(one_lane, state.active.movable, state.figures):
         v = movable_vertex(i, state.active)
@@ -214,7 +197,7 @@ def act_for_movable(i, graph: NetRows, state: ActingOnNets, one_lane, wants: kl.
 
 
 @kl.kernel
-def act_for_pieces(p, graph: NetRows, state: Announcing, hub_chunks: HubChunks,
+def act_for_pieces(p, graph: objectives.NetRows, state: Announcing, hub_chunks: HubChunks,
                    wants: kl.StaticValue, act: kl.StaticValue):
     """Act for a chunk of a hub whose move is proposed."""
     v = hub_chunks.vertex[p]
@@ -247,27 +230,29 @@ class NetSteps(Piece):
     def rows(self, space: ExecutionSpace, finest: Any, num_blocks: int) -> Callable[[Any], Csr]:
         """The rows of a hypergraph with what is known of its nets."""
         hubs = RefinementSizes(finest.num_vertices, finest.num_pins, num_blocks).hubs
-        return RefinedNetsOf(space, net_sizes(finest, num_blocks, self.sorts, hubs))
+        return RefinedNetsOf(space, objectives.net_sizes(finest, num_blocks, self.sorts, hubs))
 
     def sums_hubs(self, num_blocks: int) -> bool:
         """Hubs are summed up where a word holds the blocks of a net."""
-        return words_for(num_blocks) == 1
+        return objectives.words_for(num_blocks) == 1
 
     def begin(self, this: Recording) -> None:
         """Find the state of all nets."""
         program, sets, part = this.program, rows_of(this).sets, this.run.moves.part
         if this.widths.hubs:
             program.launch(this.run.level.hubs, split_hub)
-        program.launch(sets.nets, begin_net, part=part)
-        program.launch(sets.listing, begin_listing_net, team=SMALL_TEAM, part=part,
-                       store=store_list)
-        program.launch(sets.large, begin_large_net, team=LARGE_TEAM, part=part)
+        program.launch(sets.nets, objectives.begin_net, part=part)
+        program.launch(sets.listing, objectives.begin_listing_net, team=objectives.SMALL_TEAM,
+                       part=part, store=objectives.store_list)
+        program.launch(sets.large, objectives.begin_large_net, team=objectives.LARGE_TEAM,
+                       part=part)
 
     def refresh(self, this: Recording) -> None:
         """Sum up the pieces of hubs."""
         if this.widths.summed:
-            this.program.launch(rows_of(this).hub_chunks.chunks, sum_chunk, team=HUB_TEAM,
-                                sums=PieceSums(this.rules, this.widths.counter))
+            this.program.launch(rows_of(this).hub_chunks.chunks, sum_chunk,
+                                team=objectives.HUB_TEAM,
+                                sums=objectives.PieceSums(this.rules, this.widths.counter))
 
     def account(self, this: Recording) -> None:
         """Weights, nets and costs change with the moves."""
@@ -275,16 +260,16 @@ class NetSteps(Piece):
         launch_with_hubs(this, this.run.level.moves, (touch_nets_of_moves, touch_nets_of_chunks),
                          this.widths.team, rows.hub_chunks.chunks)
         with program.side_by_side():
-            program.launch(rows.lists.small_touched, update_small_net, team=SMALL_TEAM,
+            program.launch(rows.lists.small_touched, update_small_net, team=objectives.SMALL_TEAM,
                            concerns=self.concerns)
-            program.launch(rows.lists.large_touched, update_large_net, team=LARGE_TEAM,
+            program.launch(rows.lists.large_touched, update_large_net, team=objectives.LARGE_TEAM,
                            concerns=self.concerns)
 
     def end(self, this: Recording) -> None:
         """Vertices move, and lists of nets are emptied."""
         this.program.launch(1, empty_lists)
         if this.widths.summed:
-            this.program.launch(this.run.level.hubs, clear_sums, team=COUNTING_TEAM)
+            this.program.launch(this.run.level.hubs, clear_sums, team=objectives.COUNTING_TEAM)
         this.program.launch(this.run.level.moves, move_vertex)
 
 
@@ -321,10 +306,10 @@ class NetPropagation(Piece):
                              this.widths.of_many,
                              rows.hub_chunks.chunks)
         with program.side_by_side():
-            program.launch(rows.lists.small_listed, afterburner_small_net, team=SMALL_TEAM,
-                           move_order=self.move_order)
-            program.launch(rows.lists.large_listed, afterburner_large_net, team=LARGE_TEAM,
-                           move_order=self.move_order)
+            program.launch(rows.lists.small_listed, afterburner_small_net,
+                           team=objectives.SMALL_TEAM, move_order=self.move_order)
+            program.launch(rows.lists.large_listed, afterburner_large_net,
+                           team=objectives.LARGE_TEAM, move_order=self.move_order)
         move = move_if_nets_agree.bound(agree=self.agree)
         launch_with_hubs(this, movable, of_proposed(self.wants, move), this.widths.of_many,
                          rows.hub_chunks.chunks)

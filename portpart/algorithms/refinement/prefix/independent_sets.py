@@ -28,21 +28,9 @@ from portpart.algorithms.refinement import (
     RefinementSizes,
     Refiner,
     Run,
+    gains,
 )
 from portpart.algorithms.refinement.blocks import Blocks
-from portpart.algorithms.refinement.gains import (
-    IS_MOVABLE,
-    ActiveSets,
-    BlockSearch,
-    GainCache,
-    Searching,
-    UnratedList,
-    best_candidate,
-    keep_if_movable,
-    launch_by_degree,
-    list_unrated,
-    movable_vertex,
-)
 from portpart.algorithms.refinement.moves import Moves, add_move_to, copy_for
 from portpart.algorithms.refinement.prefix.best_prefix import record_prefix, relaxed_limits
 from portpart.algorithms.refinement.prefix.move_sequence import (
@@ -75,10 +63,10 @@ class ChoosingLegal(kl.Scope):
     """What says which moves keep the blocks balanced."""
 
     moves: Moves
-    cache: GainCache
-    active: ActiveSets
+    cache: gains.GainCache
+    active: gains.ActiveSets
     blocks: Blocks
-    unrated: UnratedList
+    unrated: gains.UnratedList
     figures: Figures
 
 
@@ -106,8 +94,8 @@ def choose_legal(i, graph: Csr, state: ChoosingLegal, sequence: MoveSequence):
 
     Only movable vertices may gain.
     """
-    v = movable_vertex(i, state.active)
-    keep_if_movable(v, state.cache, state.active, state.figures)
+    v = gains.movable_vertex(i, state.active)
+    gains.keep_if_movable(v, state.cache, state.active, state.figures)
     block = state.cache.best_target[v]
     weight = kl.value_or(graph.vertex_weights, v, 1)
     found = kl.int32(NONE)
@@ -118,7 +106,7 @@ def choose_legal(i, graph: Csr, state: ChoosingLegal, sequence: MoveSequence):
                 found = block
                 sequence.gain[v] = state.cache.gain[v]
         elif state.cache.gain[v] > 0 and state.figures.blocks > 2:
-            list_unrated(v, graph, state.unrated, state.figures)
+            gains.list_unrated(v, graph, state.unrated, state.figures)
     sequence.legal[v] = found
 
 
@@ -129,14 +117,14 @@ def admits_legal(v, block, graph: Csr, blocks: Blocks, figures: Figures):
 
 
 @kl.device
-def find_legal(v, graph: Csr, state: Searching, connections: ConnectivityTable, tables: Tables,
-               found: BestTarget,
-               sequence: MoveSequence, search: BlockSearch):
+def find_legal(v, graph: Csr, state: gains.Searching, connections: ConnectivityTable,
+               tables: Tables, found: BestTarget,
+               sequence: MoveSequence, search: gains.BlockSearch):
     """sequence.legal[v] = the best block with capacity for v, if there is one.
 
     All lanes of a team together.
     """
-    best_candidate(v, graph, state, connections, tables, found, search)
+    gains.best_candidate(v, graph, state, connections, tables, found, search)
     if kl.lane() == 0 and found.block != NONE:
         gain = found.value - found.here
         block = kl.int32(found.block)
@@ -152,13 +140,13 @@ def find_legal(v, graph: Csr, state: Searching, connections: ConnectivityTable, 
 
 def legal(rules: Rules, valuation: BlockScore) -> kl.DeviceFunction:
     """`find_legal` for an objective and a way to value blocks."""
-    return find_legal.bound(search=BlockSearch(rules, valuation, admits_legal))
+    return find_legal.bound(search=gains.BlockSearch(rules, valuation, admits_legal))
 
 
 @kl.device
-def is_candidate(v, active: ActiveSets, sequence: MoveSequence):
+def is_candidate(v, active: gains.ActiveSets, sequence: MoveSequence):
     """Whether v has a legal move; of vertices that are not movable nothing is known."""
-    found = active.flags[v] & IS_MOVABLE != 0
+    found = active.flags[v] & gains.IS_MOVABLE != 0
     if found:
         found = sequence.legal[v] >= 0
     return found
@@ -175,7 +163,7 @@ def goes_first(u, v, sequence: MoveSequence):
 
 @kl.device
 def move_if_first(
-    v, graph: Csr, moves: Moves, active: ActiveSets, figures: Figures, sequence: MoveSequence,
+    v, graph: Csr, moves: Moves, active: gains.ActiveSets, figures: Figures, sequence: MoveSequence,
 ):
     """Enter the move of v into the buffer if the move of no neighbour goes first.
 
@@ -198,7 +186,7 @@ def move_if_first(
 
 
 @kl.kernel
-def keep_independent(i, graph: Csr, moves: Moves, active: ActiveSets, figures: Figures,
+def keep_independent(i, graph: Csr, moves: Moves, active: gains.ActiveSets, figures: Figures,
                      sequence: MoveSequence):
     """Keep the move of vertex i if it is first among its neighbours, unless a hub makes it."""
     v = active.movable_list[figures.vertices - active.movable_begin + i]
@@ -207,7 +195,7 @@ def keep_independent(i, graph: Csr, moves: Moves, active: ActiveSets, figures: F
 
 
 @kl.kernel
-def keep_independent_hubs(i, graph: Csr, moves: Moves, active: ActiveSets, figures: Figures,
+def keep_independent_hubs(i, graph: Csr, moves: Moves, active: gains.ActiveSets, figures: Figures,
                           sequence: MoveSequence):
     """Keep the move of a hub if it has one and is first among its neighbours."""
     v = active.hub_list[i]
@@ -283,5 +271,5 @@ def record_legal_moves(this: Recording) -> None:
     with program.side_by_side():
         program.launch(1, begin_sequence)
         program.launch(level.movable, choose_legal)
-    launch_by_degree(this, level.unrated, level.unrated_hubs,
-                     ByDegree(legal, UNRATED, this.rules), sequence_of(this))
+    gains.launch_by_degree(this, level.unrated, level.unrated_hubs,
+                           ByDegree(legal, UNRATED, this.rules), sequence_of(this))

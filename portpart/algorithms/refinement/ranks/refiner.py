@@ -13,22 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from portpart.algorithms import refinement
 from portpart.algorithms.objectives import Balance
-from portpart.algorithms.refinement import (
-    AccountingSteps,
-    Coarser,
-    Piece,
-    PropagationSteps,
-    RefinementOptions,
-    RefinementSizes,
-    Refiner,
-    Run,
-    may_touch,
-    project,
-    project_vertex,
-    revert_to_best,
-    work_arrays,
-)
+from portpart.algorithms.refinement import project
 from portpart.algorithms.refinement.blocks import PreviousBlocks
 from portpart.algorithms.refinement.gains import GainSteps
 from portpart.algorithms.refinement.incumbent import (
@@ -70,8 +57,8 @@ class ProjectedClusters(kl.Record):
         which have these numbers, ascending.
     """
 
-    own: Coarser
-    foreign: Coarser
+    own: refinement.Coarser
+    foreign: refinement.Coarser
     names: Array
 
 
@@ -96,7 +83,7 @@ class Fetched(NamedTuple):
                            self.last, len(self.clusters.names), moves, incumbent)
 
 
-def fetched(coarser: DistributedGraph, known: Coarser, cluster: Array) -> Fetched:
+def fetched(coarser: DistributedGraph, known: refinement.Coarser, cluster: Array) -> Fetched:
     """What is known of the clusters of all vertices and ghosts of the finer graph.
 
     All ranks call it.
@@ -118,7 +105,7 @@ def fetched(coarser: DistributedGraph, known: Coarser, cluster: Array) -> Fetche
     touched = space.empty(own, np.int8)
     space.parallel_for(own, note_touched, known, touched)
     best, flags = route.fetch([known.best, touched])
-    foreign = Coarser(best, flags, space.zeros(len(best), np.int32))
+    foreign = refinement.Coarser(best, flags, space.zeros(len(best), np.int32))
     return Fetched(ProjectedClusters(known, foreign, route.names), first, first + own)
 
 
@@ -129,9 +116,9 @@ def mark_foreign(v, cluster, first, last, outside):
 
 
 @kl.kernel
-def note_touched(c, known: Coarser, touched):
+def note_touched(c, known: refinement.Coarser, touched):
     """touched[c] = whether c may be on a boundary of its best partition."""
-    touched[c] = may_touch(known.flags[c], known.is_dirty[c])
+    touched[c] = refinement.may_touch(known.flags[c], known.is_dirty[c])
 
 
 @kl.kernel
@@ -140,10 +127,10 @@ def project_from(v, cluster, clusters: ProjectedClusters, first, last, count, mo
     """A vertex or a ghost starts in the block of its cluster, and inside it if that was."""
     c = cluster[v]
     if c >= first and c < last:
-        project_vertex(v, c - first, clusters.own, moves, incumbent)
+        refinement.project_vertex(v, c - first, clusters.own, moves, incumbent)
     else:
-        project_vertex(v, lower_bound(clusters.names, 0, count, c), clusters.foreign, moves,
-                       incumbent)
+        refinement.project_vertex(v, lower_bound(clusters.names, 0, count, c), clusters.foreign,
+                                  moves, incumbent)
 
 
 # Refinement over several ranks, with the result of one device ----------------------------------
@@ -153,13 +140,13 @@ def project_from(v, cluster, clusters: ProjectedClusters, first, last, count, mo
 # of ghosts, replace what one device has at hand.
 
 
-RANK_JET: tuple[Piece, ...] = (
+RANK_JET: tuple[refinement.Piece, ...] = (
     IncumbentSteps(), SumSteps(), GainSteps(), GhostSteps(), RankRebalancingSteps(),
-    PropagationSteps(), AccountingSteps())
+    refinement.PropagationSteps(), refinement.AccountingSteps())
 """Jet over ranks: ghosts are updated before moves are accounted for."""
 
 
-def moved_jet(layout: MailLayout) -> tuple[Piece, ...]:
+def moved_jet(layout: MailLayout) -> tuple[refinement.Piece, ...]:
     """The same where vertices have moved to other ranks."""
     return tuple(replace(piece, layout=layout) if isinstance(piece, RankRebalancingSteps) else piece
                  for piece in RANK_JET)
@@ -184,7 +171,7 @@ def room_for(graph: AnyPart) -> int:
     return graph.local.num_vertices + graph.num_ghosts
 
 
-class RankRefiner(Refiner):
+class RankRefiner(refinement.Refiner):
     """Work arrays of one rank for a hierarchy over several ranks.
 
     Levels that all ranks have as a whole are refined by each of them as on one device.
@@ -200,8 +187,9 @@ class RankRefiner(Refiner):
         Those of the finest graph, if they differ.
     """
 
-    def __init__(self, graphs: Sequence[AnyPart], balance: Balance, options: RefinementOptions,
-                 seed: int, finest_options: RefinementOptions | None = None) -> None:
+    def __init__(self, graphs: Sequence[AnyPart], balance: Balance,
+                 options: refinement.RefinementOptions,
+                 seed: int, finest_options: refinement.RefinementOptions | None = None) -> None:
         finest = graphs[0]
         assert isinstance(finest, DistributedGraph)
         self.comm = finest.comm
@@ -212,7 +200,7 @@ class RankRefiner(Refiner):
         self._totals = totals_for(self.space, self.sizes, self.comm.size)
         self._graph: DistributedGraph | None = None
         self._graph_records: dict[str, kl.Record | kl.Words] | None = None
-        self._found: Coarser | None = None
+        self._found: refinement.Coarser | None = None
 
     def take(self, other: RankRefiner, num_vertices: int) -> None:
         """Take over another refiner's partition of this many vertices.
@@ -221,19 +209,19 @@ class RankRefiner(Refiner):
         """
         if other is not self:
             known = other.coarser
-            self.run = work_arrays.taking(self.run, other.run, other.sizes)
-            self._found = Coarser(*(self.space.copy(each[:num_vertices]) for each in (
+            self.run = refinement.work_arrays.taking(self.run, other.run, other.sizes)
+            self._found = refinement.Coarser(*(self.space.copy(each[:num_vertices]) for each in (
                 known.best, known.flags, known.is_dirty)))
 
     @property
-    def coarser(self) -> Coarser:
+    def coarser(self) -> refinement.Coarser:
         """The best partition, as it is projected."""
         run = self.run
-        return Coarser(run.incumbent.best, run.active.flags, run.cache.is_dirty)
+        return refinement.Coarser(run.incumbent.best, run.active.flags, run.cache.is_dirty)
 
-    def _sizes_for(self, finest: Structure) -> RefinementSizes:
-        return RefinementSizes(self._vertices, self._arcs, self.balance.num_blocks,
-                               finest.whole.num_vertices)
+    def _sizes_for(self, finest: Structure) -> refinement.RefinementSizes:
+        return refinement.RefinementSizes(self._vertices, self._arcs, self.balance.num_blocks,
+                                          finest.whole.num_vertices)
 
     def project(self, graph: Any, cluster: Array) -> None:
         """Carry the best partition of the coarser graph over to `graph`, and to its ghosts."""
@@ -278,8 +266,8 @@ class RankRefiner(Refiner):
     def restart(self, graph: Any) -> None:
         """Go back to the best partition of `graph`, which ghosts know, too."""
         run = self.run
-        self.space.parallel_for(room_for(graph), revert_to_best, run.moves, run.cache, run.active,
-                                run.incumbent)
+        self.space.parallel_for(room_for(graph), refinement.revert_to_best, run.moves, run.cache,
+                                run.active, run.incumbent)
         self._at_best = True
 
     def refine(self, graph: Any, filter_ratio: float = 0.0,
@@ -298,7 +286,7 @@ class RankRefiner(Refiner):
             self._graph_records["line"], self._graph_records["line_mail"] = line_of(graph)
         self._make_room(room_for(graph))
 
-    def _pieces_for(self, graph: Structure) -> tuple[Piece, ...]:
+    def _pieces_for(self, graph: Structure) -> tuple[refinement.Piece, ...]:
         if graph.whole is graph:
             return self.pieces
         assert self._graph is not None
@@ -313,7 +301,7 @@ class RankRefiner(Refiner):
                 "halo": self._graph.halo, "totals": totals}
 
     def _run_on(self, graph: Structure, filter_ratio: float, fixed: Array | None,
-                previous_blocks: PreviousBlocks | None) -> Run:
+                previous_blocks: PreviousBlocks | None) -> refinement.Run:
         run = super()._run_on(graph, filter_ratio, fixed, previous_blocks)
         lengths = None if self._graph_records is None else self._totals.lengths
         return run.replaced(active=run.active.replaced(lengths=lengths))

@@ -10,21 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from portpart.algorithms.objectives import BestTarget, BlockScore, ConnectivityTable, Rules, Tables
-from portpart.algorithms.refinement import Deciding, Figures
+from portpart.algorithms.refinement import Deciding, Figures, gains
 from portpart.algorithms.refinement.blocks import Blocks
-from portpart.algorithms.refinement.gains import (
-    IS_MOVABLE,
-    ActiveSets,
-    BlockSearch,
-    GainCache,
-    UnratedList,
-    are_few,
-    best_candidate,
-    boundary_vertex,
-    failed,
-    list_unrated,
-    movable_vertex,
-)
 from portpart.algorithms.refinement.moves import Moves, add_move, set_target
 from portpart.algorithms.refinement.rebalancing.rule import (
     ALL,
@@ -64,7 +51,7 @@ class EvictionRating(kl.Static):
     rule : RebalancingRule
     """
 
-    search: BlockSearch
+    search: gains.BlockSearch
     rule: RebalancingRule
 
 
@@ -78,7 +65,7 @@ def rate(v, graph: Csr, state: Evicting, connections: ConnectivityTable, tables:
     vertices can count on that go where there is room (equation 4.10).  A vertex that
     touches no block with room goes to one chosen by a hash.  All lanes of a team together.
     """
-    best_candidate(v, graph, state, connections, tables, found, rating.search)
+    gains.best_candidate(v, graph, state, connections, tables, found, rating.search)
     if kl.lane() == 0:
         block = kl.int32(found.block)
         value = found.value
@@ -101,7 +88,7 @@ class Rated:
 
     def __call__(self, rules: Rules, valuation: BlockScore) -> kl.DeviceFunction:
         admits = accepts.bound(rule=self.rule)
-        search = BlockSearch(rules, valuation, admits, counts=rules.is_cut)
+        search = gains.BlockSearch(rules, valuation, admits, counts=rules.is_cut)
         return rate.bound(rating=EvictionRating(search, self.rule))
 
 
@@ -127,9 +114,9 @@ class RatingByCache(kl.Scope):
     """What rates a vertex that may leave, or lists it to be rated."""
 
     moves: Moves
-    cache: GainCache
+    cache: gains.GainCache
     blocks: Blocks
-    unrated: UnratedList
+    unrated: gains.UnratedList
     rebalancing: Rebalancing
     figures: Figures
 
@@ -158,7 +145,7 @@ def is_eviction_candidate(v, slight, graph: Csr, moves: Moves, blocks: Blocks,
 
 
 @kl.device
-def cached_block(v, graph: Csr, cache: GainCache, blocks: Blocks, figures: Figures,
+def cached_block(v, graph: Csr, cache: gains.GainCache, blocks: Blocks, figures: Figures,
                  rule: RebalancingRule):
     """The cached target of v: its best block, or a random one if it is connected to none.
 
@@ -166,7 +153,7 @@ def cached_block(v, graph: Csr, cache: GainCache, blocks: Blocks, figures: Figur
     """
     block = cache.best_target[v]
     if block < NONE:
-        block = failed(block)
+        block = gains.failed(block)
     if block == NONE:
         block = blocks.destination[random_bits(global_id(v, graph), figures) % blocks.destinations]
     elif rule.target_capacity.free_capacity(block, blocks, figures) <= 0:
@@ -182,7 +169,7 @@ def rate_by_cache(v, graph: Csr, state: RatingByCache, rule: RebalancingRule):
     """
     block = cached_block(v, graph, state.cache, state.blocks, state.figures, rule)
     if block == NONE:
-        list_unrated(v, graph, state.unrated, state.figures)
+        gains.list_unrated(v, graph, state.unrated, state.figures)
     else:
         set_target(v, block, state.moves)
         enter_bucket(v, -state.cache.gain[v], graph, state.moves, state.rebalancing, state.figures,
@@ -193,7 +180,7 @@ def rate_by_cache(v, graph: Csr, state: RatingByCache, rule: RebalancingRule):
 @kl.kernel
 def list_movable_candidates(i, graph: Csr, state: Deciding, rule: RebalancingRule):
     """List a movable vertex if its block is slightly too heavy; all that lose nothing are."""
-    v = movable_vertex(i, state.active)
+    v = gains.movable_vertex(i, state.active)
     if is_eviction_candidate(v, True, graph, state.moves, state.blocks, state.rebalancing,
                              state.figures,
                              BY_WEIGHT):
@@ -202,7 +189,7 @@ def list_movable_candidates(i, graph: Csr, state: Deciding, rule: RebalancingRul
 
 
 @kl.device
-def is_leaver(v, graph: Csr, moves: Moves, active: ActiveSets, blocks: Blocks,
+def is_leaver(v, graph: Csr, moves: Moves, active: gains.ActiveSets, blocks: Blocks,
               rebalancing: Rebalancing, figures: Figures):
     """Whether v on a boundary, which is not movable, may leave a block that needs such vertices.
 
@@ -210,7 +197,7 @@ def is_leaver(v, graph: Csr, moves: Moves, active: ActiveSets, blocks: Blocks,
     """
     wanted = REST if rebalancing.short != 0 else ALL
     result = scope_of(moves.part[v], active, rebalancing) == wanted
-    if active.flags[v] & IS_MOVABLE != 0:
+    if active.flags[v] & gains.IS_MOVABLE != 0:
         result = False
     if result:
         result = is_eviction_candidate(v, True, graph, moves, blocks, rebalancing, figures,
@@ -219,16 +206,16 @@ def is_leaver(v, graph: Csr, moves: Moves, active: ActiveSets, blocks: Blocks,
 
 
 @kl.device
-def rates_boundary_now(active: ActiveSets, rebalancing: Rebalancing):
+def rates_boundary_now(active: gains.ActiveSets, rebalancing: Rebalancing):
     """Whether vertices that are not movable are examined now."""
-    return rebalancing.wide != 0 or rebalancing.short != 0 or are_few(active)
+    return rebalancing.wide != 0 or rebalancing.short != 0 or gains.are_few(active)
 
 
 @kl.kernel
 def list_other_candidates(i, graph: Csr, state: Deciding, rule: RebalancingRule):
     """List any other vertex on a boundary if its block is slightly too heavy and needs it."""
     if rates_boundary_now(state.active, state.rebalancing) and i < state.active.on_boundary:
-        v = boundary_vertex(i, state.active)
+        v = gains.boundary_vertex(i, state.active)
         if is_leaver(v, graph, state.moves, state.active, state.blocks, state.rebalancing,
                      state.figures):
             state.rebalancing.listed[kl.atomic_next(state.rebalancing, Rebalancing.candidates)] = v
@@ -236,7 +223,7 @@ def list_other_candidates(i, graph: Csr, state: Deciding, rule: RebalancingRule)
 
 
 @kl.device
-def append_leavers(chosen, first, active: ActiveSets, rebalancing: Rebalancing):
+def append_leavers(chosen, first, active: gains.ActiveSets, rebalancing: Rebalancing):
     """Append the listed vertices first + lane() + j * team_size() for each bit j of `chosen`.
 
     All lanes of a team together; returns how many they append.
@@ -251,13 +238,13 @@ def append_leavers(chosen, first, active: ActiveSets, rebalancing: Rebalancing):
     while left != 0:
         place -= 1
         j = first + kl.lane() + kl.ctz(kl.uint64(left)) * kl.team_size()
-        rebalancing.listed[place] = boundary_vertex(j, active)
+        rebalancing.listed[place] = gains.boundary_vertex(j, active)
         left &= left - 1
     return total
 
 
 @kl.kernel
-def gather_other_leavers(i, graph: Csr, moves: Moves, active: ActiveSets, blocks: Blocks,
+def gather_other_leavers(i, graph: Csr, moves: Moves, active: gains.ActiveSets, blocks: Blocks,
                          rebalancing: Rebalancing, figures: Figures):
     """List those of batch i that `list_other_candidates` would, to be rated afterwards."""
     first = kl.int64(i) * BATCH
@@ -267,7 +254,7 @@ def gather_other_leavers(i, graph: Csr, moves: Moves, active: ActiveSets, blocks
         for j in range(ROUNDS):
             place = first + kl.lane() + j * kl.team_size()
             if place < end:
-                v = boundary_vertex(place, active)
+                v = gains.boundary_vertex(place, active)
                 if is_leaver(v, graph, moves, active, blocks, rebalancing, figures):
                     chosen |= kl.int64(1) << j
         append_leavers(chosen, first, active, rebalancing)
@@ -278,17 +265,17 @@ def gather_other_leavers(i, graph: Csr, moves: Moves, active: ActiveSets, blocks
 def rate_gathered(i, graph: Csr, state: Deciding, rule: RebalancingRule):
     """Rate eviction candidate i, if it has only been listed so far."""
     v = state.rebalancing.listed[i]
-    if i >= state.rebalancing.rated and state.active.flags[v] & IS_MOVABLE == 0:
+    if i >= state.rebalancing.rated and state.active.flags[v] & gains.IS_MOVABLE == 0:
         if not evicts_all(state.moves.part[v], state.blocks, state.rebalancing, BY_WEIGHT):
             rate_by_cache(v, graph, state, rule)
 
 
 @kl.kernel
-def list_all_leavers(v, graph: Csr, moves: Moves, blocks: Blocks, unrated: UnratedList,
+def list_all_leavers(v, graph: Csr, moves: Moves, blocks: Blocks, unrated: gains.UnratedList,
                      rebalancing: Rebalancing, figures: Figures, rule: RebalancingRule):
     """List v if its block is heavily overloaded, or in strong rebalancing too heavy."""
     if rebalancing.strong != 0:
         let_stay(v, rebalancing)
     if is_eviction_candidate(v, False, graph, moves, blocks, rebalancing, figures, rule):
         rebalancing.listed[kl.atomic_next(rebalancing, Rebalancing.candidates)] = kl.int32(v)
-        list_unrated(v, graph, unrated, figures)
+        gains.list_unrated(v, graph, unrated, figures)
