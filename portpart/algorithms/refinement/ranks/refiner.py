@@ -15,7 +15,7 @@ import numpy as np
 
 from portpart.algorithms import refinement
 from portpart.algorithms.objectives import Balance
-from portpart.algorithms.refinement import project
+from portpart.algorithms.refinement import project, work_arrays
 from portpart.algorithms.refinement.blocks import PreviousBlocks
 from portpart.algorithms.refinement.gains import GainSteps
 from portpart.algorithms.refinement.incumbent import (
@@ -209,7 +209,7 @@ class RankRefiner(refinement.Refiner):
         """
         if other is not self:
             known = other.coarser
-            self.run = refinement.work_arrays.taking(self.run, other.run, other.sizes)
+            self.run = work_arrays.taking(self.run, other.run, other.sizes)
             self._found = refinement.Coarser(*(self.space.copy(each[:num_vertices]) for each in (
                 known.best, known.flags, known.is_dirty)))
 
