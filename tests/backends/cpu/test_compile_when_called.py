@@ -86,11 +86,12 @@ def test_types_that_do_not_fit_are_told_when_the_program_is_made():
         CpuSpace(1).executable(program)
 
 
-def test_all_that_waits_can_be_compiled(texts):
+def test_all_that_waits_can_be_compiled(texts, monkeypatch):
+    monkeypatch.setattr(cpu_compile, "_waiting", [])  # not what other tests have not called
     executable = CpuSpace(1).executable(program_of(1, 10, 100))
     cpu_compile.compile_all()
     made = len(texts)
-    assert made >= 3
+    assert made == 3
     assert run(executable, [1, 2, 3]) == [111, 110, 100]
     cpu_compile.compile_all()
     assert len(texts) == made
