@@ -22,8 +22,15 @@ from portpart.backends.cpu import CpuSpace
 from portpart.backends.language import Kernel
 from portpart.backends.programs import Executable, ExecutionSpace, Program
 from portpart.errors import InputError, shown
-from portpart.estimate import dry_run
-from portpart.graphs import VERTEX_COST, EitherGraph, Graph, balanced_borders, checked_rows
+from portpart.estimate import dry_run, dry_run_edges
+from portpart.graphs import (
+    VERTEX_COST,
+    EitherGraph,
+    Graph,
+    balanced_borders,
+    checked_rows,
+    copies_of_vertices,
+)
 from portpart.graphs.ranks import check_reverse_arcs, distributed
 from portpart.inputs import as_hypergraph
 
@@ -134,9 +141,14 @@ def _matrix() -> Hypergraph:
     return as_hypergraph(_volume().to_scipy(), model="row-net")
 
 
+def _road() -> Graph:
+    return generators.road_network(VERTICES // 2)
+
+
 BLOCKS_OF_RANKS = (8, 64)
 
-OF_NETS = ("circuit", "matrix")
+EDGES = "edges"
+OF_NETS = ("circuit", "matrix", EDGES)
 """Kinds that several devices do not partition."""
 
 KINDS: dict[str, Callable[[], Iterable[EitherGraph]]] = {
@@ -144,8 +156,10 @@ KINDS: dict[str, Callable[[], Iterable[EitherGraph]]] = {
     "web": lambda: (generators.rmat(15),),
     "circuit": lambda: (generators.netlist(VERTICES),),
     "matrix": lambda: (_matrix(),),
+    EDGES: lambda: (generators.rmat(13, 5), generators.grid_2d(50), generators.grid_2d(100),
+                    _road(), _weighted(_road())),
 }
-"""Kinds of graphs, and examples of them."""
+"""Kinds of graphs, and examples of them.  Edges have long searches, so their graphs are small."""
 
 
 @dataclass(frozen=True)
@@ -192,6 +206,8 @@ def compile_for_gpu(capability: int, kinds: Iterable[str], presets: Iterable[str
     modules.quick = False
     stage = OfModules(modules)
     for call in calls(kinds, presets):
+        if call.spec.edges is not None:
+            dry_run_edges(call.given, stage)
         dry_run(call.problem, call.run, call.config, stage)
     if ranks:
         for kind, preset, k in itertools.product(kinds, presets, BLOCKS_OF_RANKS):
@@ -219,7 +235,10 @@ def compile_for_cpu(kinds: Iterable[str], presets: Iterable[str],
     _read_a_file()
     number = 0
     for call in calls(kinds, presets):
-        call.partition(call.problem)
+        part, _ = call.partition(call.problem)
+        call.measured(part, call.problem.trace)
+        if call.spec.edges is not None:
+            copies_of_vertices(call.spec.edges, part)
         number += 1
         report(number, number)
     compile_all()
@@ -241,4 +260,5 @@ def calls(kinds: Iterable[str], presets: Iterable[str]) -> Iterator[Request]:
         if kind not in KINDS:
             raise InputError(f"kind is {shown(kind)}; it must be one of {', '.join(KINDS)}")
         for graph, preset, k in itertools.product(KINDS[kind](), presets, BLOCKS):
-            yield checked_request(graph, CallOptions(k, preset=preset, device="cpu"))
+            yield checked_request(graph, CallOptions(k, preset=preset, device="cpu"),
+                                  of_edges=kind == EDGES)

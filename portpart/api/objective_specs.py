@@ -19,6 +19,7 @@ from portpart.algorithms.objectives import (
 )
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.errors import InputError, shown
+from portpart.estimate import dry_run_edges
 from portpart.graphs import (
     EitherGraph,
     Graph,
@@ -101,6 +102,7 @@ def objective_spec(given: EitherGraph, k: int, objective: str | None, vertex_siz
 def edge_spec(given: EitherGraph, k: int, as_edges: bool) -> ObjectiveSpec:
     """The task of dividing the edges of a graph, which the hypergraph of them says."""
     assert isinstance(given, Graph)
+    dry_run_edges(given)
     edges = edge_hypergraph(given)
     spec = _of_hypergraph(edges, k, "km1", as_edges, "vertex weights")
     return replace(spec, facts=_facts_of_graph(given), edges=edges)

@@ -13,8 +13,8 @@ from portpart.errors import InputError, shown
 @click.option("--device", default="cpu", show_default=True, help="cpu, cuda, cuda:1 ...")
 @click.option("--arch", metavar="CAPABILITIES",
               help="Compute capabilities, as 80,90; no GPU is needed.")
-@click.option("--kinds", metavar="NAMES", default="mesh,web,circuit,matrix", show_default=True,
-              help="Kinds of graphs.")
+@click.option("--kinds", metavar="NAMES", default="mesh,web,circuit,matrix,edges",
+              show_default=True, help="Kinds of graphs; edges: partitions of the edges of graphs.")
 @click.option("--presets", metavar="NAMES", default="fast,default", show_default=True)
 @click.option("--ranks", is_flag=True, help="For several GPUs that work together, too.")
 @options.quiet_option

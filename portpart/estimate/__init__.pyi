@@ -7,7 +7,7 @@ from .calls import (
     partition_call as partition_call,
     sizes_of as sizes_of,
 )
-from .dry_run import dry_run as dry_run
+from .dry_run import dry_run as dry_run, dry_run_edges as dry_run_edges
 from .levels import Search as Search, ways_to_shrink as ways_to_shrink
 from .mapping import check_memory as check_memory, mapping_estimate as mapping_estimate
 from .space import Shrinking as Shrinking, SizingSpace as SizingSpace

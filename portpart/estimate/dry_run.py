@@ -16,7 +16,14 @@ from portpart.algorithms.multilevel import Constraints, MappingProblem, Problem,
 from portpart.algorithms.objectives import NET_COSTS, distances_on, net_values, total_cost
 from portpart.backends.programs import Array, DryRuns, ExecutionSpace
 from portpart.base.version import __version__
-from portpart.graphs import SQUARES, EitherGraph, Graph, Hypergraph
+from portpart.graphs import (
+    SQUARES,
+    EitherGraph,
+    Graph,
+    Hypergraph,
+    copies_of_vertices,
+    edge_hypergraph,
+)
 from portpart.primitives import histogram, max_of
 
 if TYPE_CHECKING:
@@ -55,10 +62,23 @@ def dry_run(problem: AnyProblem, run: Callable[[AnyProblem, Any], Array], config
     dry_runs.once(kind_of(problem, config), call)
 
 
+def dry_run_edges(graph: Graph, dry_runs: DryRuns | None = None) -> None:
+    """Have the code compiled side by side that makes the hypergraph of a graph's edges."""
+    dry_runs = dry_runs or graph.space.dry_runs
+    if dry_runs is not None:
+
+        def call(stage: ExecutionSpace) -> None:
+            edge_hypergraph(cast(Graph, _like(graph, stage, 1, 1)))
+
+        dry_runs.once(f"{__version__} edges {graph.type_key}", call)
+
+
 def _evaluate(problem: Problem[Any], part: Array) -> None:
     """Compute all values of a partition, as callers do."""
     if isinstance(problem.graph, Hypergraph):
         net_values(problem.graph, part, problem.num_blocks, NET_COSTS)
+        if problem.graph.max_degree <= 2:  # its vertices may be the edges of a graph
+            copies_of_vertices(problem.graph, part)
     else:
         total_cost(problem.graph, part, problem.objective, problem.rows)
 

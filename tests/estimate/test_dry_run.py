@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -132,6 +135,14 @@ def test_all_kernels_of_an_evaluation_are_asked_for(nets):
     assert not {"add_net_costs", "add_costs"} & space.launched_late
 
 
+def test_all_kernels_that_make_edges_and_list_copies_are_asked_for():
+    space = Watched()
+    portpart.partition_edges(generators.grid_2d(40).to(space), 4)
+    kernels = {"mark_ahead", "write_ends", "write_pin", "write_even", "pack_copy"}
+    assert kernels <= space.launched
+    assert not kernels & space.launched_late
+
+
 def test_kinds_of_calls_differ_in_what_programs_depend_on():
     space, mesh = Watched(), generators.grid_2d(40, 40)
     portpart.partition(mesh.to(space), 4)
@@ -195,9 +206,31 @@ def test_the_processor_is_prepared_by_calls(monkeypatch, capsys):
     assert '"cpu"' in capsys.readouterr().out
 
 
+AHEAD = """
+import portpart
+from portpart import generators
+from portpart.api import compile_ahead
+from portpart.base import cache_folder
+
+compile_ahead.BLOCKS = (4,)
+compile_ahead.KINDS["edges"] = lambda: (generators.grid_2d(30),)
+made = compile_ahead.compile_for_cpu(["edges"], ["fast"])
+before = len(list(cache_folder.files()))
+portpart.partition_edges(generators.grid_2d(30), 4, preset="fast", device="cpu")
+print(made.modules > 100, len(list(cache_folder.files())) - before)
+"""
+
+
+def test_a_partition_of_edges_compiles_nothing_after_compile(tmp_path):
+    done = subprocess.run([sys.executable, "-c", AHEAD], capture_output=True, text=True,
+                          env={**os.environ, "PORTPART_CACHE_DIR": str(tmp_path / "cache")})
+    assert done.stdout == "True 0\n", done.stderr
+
+
 @pytest.mark.parametrize(("arguments", "message"), [
     (["--arch", "90"], "--arch needs --device cuda"),
-    (["--kinds", "meshes"], "kind is 'meshes'; it must be one of mesh, web, circuit, matrix"),
+    (["--kinds", "meshes"],
+     "kind is 'meshes'; it must be one of mesh, web, circuit, matrix, edges"),
     (["--device", "cuda", "--arch", "new"], "--arch is 'new'; it lists numbers"),
 ])
 def test_mistakes_are_told(arguments, message, capsys):
