@@ -24,7 +24,7 @@ from portpart.metrics import block_weight_limit
 def bytes_of_arrays(host: Graph | Hypergraph, k: int, preset: Any, algorithm: str = "jet",
                     rounds: int = 0) -> int:
     """Return the most bytes that the graph and all arrays of one partition take at once."""
-    space = CountingSpace()
+    space = CountingSpace(1)  # no array depends on the number of threads
     graph = copied(host, space)
     run(graph, k, algorithm, preset, 1, Trace(space, graph, None), rounds)
     return space.peak
@@ -32,7 +32,7 @@ def bytes_of_arrays(host: Graph | Hypergraph, k: int, preset: Any, algorithm: st
 
 def bytes_of_mapping(host: Graph, machine: Topology, preset: Any, algorithm: str) -> int:
     """Return the most bytes that the graph and all arrays of one mapping take at once."""
-    space = CountingSpace()
+    space = CountingSpace(1)  # no array depends on the number of threads
     graph, k = copied(host, space), machine.num_elements
     mapper, config = mapper_of(algorithm, preset, machine.is_hierarchy)
     total = graph.total_vertex_weight

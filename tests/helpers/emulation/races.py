@@ -47,6 +47,8 @@ class _Element:
             self.meeting, self.lanes = meeting, {way: {lane}}
             return False
         self.lanes.setdefault(way, set()).add(lane)
+        if way == "read" and len(self.lanes) == 1:
+            return False
         return any(lanes - {lane} and (way != other or way == "write")
                    for other, lanes in self.lanes.items())
 
