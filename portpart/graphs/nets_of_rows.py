@@ -115,7 +115,7 @@ def _are_names(pins: list[Hashable]) -> bool:
 
 
 def _has_hash(pin: object) -> bool:
-    """Whether it can be a key; the type does not tell of scalars of NumPy that can be written."""
+    """Whether it can be a key; types alone do not show which scalars of NumPy are writable."""
     try:
         hash(pin)
     except TypeError:
