@@ -1,5 +1,7 @@
 """Checks of a CSR graph, in the memory where it is: one pass over the offsets, one over the arcs.
 
+What both have found is read at once, so that a device is waited for once.
+
 Symmetry is tested without sorting: the 64-bit sums, wrapped, of mix(u, v, w) and of mix(v, u, w)
 over all arcs are equal if the arcs are symmetric, and differ with probability 1 - 2**-64 if not.
 Only a graph that fails is searched for its first offending arc, on the host.
@@ -7,7 +9,6 @@ Only a graph that fails is searched for its first offending arc, on the host.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
@@ -15,6 +16,7 @@ import numpy as np
 
 from portpart.backends import language as kl
 from portpart.errors import InputError
+from portpart.graphs.structure import SQUARES
 from portpart.graphs.weights import NOT_NEGATIVE, exact_total
 from portpart.primitives import row_at
 
@@ -24,14 +26,47 @@ if TYPE_CHECKING:
 ENTRIES_PER_ITEM = 4096
 """Arcs that one work item (one team) surveys, whatever the degrees are."""
 
-BAD_TARGET, NEGATIVE_WEIGHT = 0, 1
-LOOPS, DIFFERENCE, HEAVY, LIGHT, NOT_ONE, NUM_SUMS = 0, 1, 2, 3, 4, 5
+ROWS_PER_ITEM, TEAM = 8192, 256
+"""Rows that one team inspects, and its lanes."""
+
+DECREASING, FIRST, LAST, LONGEST, SQUARE_SUM, NUM_ROW_FACTS = range(6)
+"""Where the finds of a pass over offsets stand."""
+
+BAD_TARGET, NEGATIVE_WEIGHT, LOOPS, DIFFERENCE, HEAVY, LIGHT, NOT_ONE = range(NUM_ROW_FACTS,
+                                                                              NUM_ROW_FACTS + 7)
+"""Where those of a pass over the arcs stand, behind them."""
+
+
+class RowFacts(NamedTuple):
+    """What one pass over offsets determined.
+
+    Attributes
+    ----------
+    decreasing : int
+        The first row that ends before it begins, or the number of rows.
+    first, last : int
+        The first and the last offset.
+    longest, squares : int
+        Length of the longest row, and the sum of all squared lengths, if no row is decreasing.
+    """
+
+    decreasing: int
+    first: int
+    last: int
+    longest: int
+    squares: int
+
+    @property
+    def degrees(self) -> dict[str, int]:
+        """The measures as a graph knows them."""
+        return {"degree": self.longest, "degree" + SQUARES: self.squares}
 
 
 @dataclass(frozen=True)
 class Survey:
-    """What one pass over the arcs determined."""
+    """What one pass over the offsets and one over the arcs determined."""
 
+    rows: RowFacts
     num_loops: int
     symmetric: bool
     total_weight: int
@@ -60,19 +95,31 @@ def check_offsets(space: ExecutionSpace, offsets: Array, num_items: int,
     refuse_offsets(space, offsets, num_items, inspected(space, offsets), words)
 
 
-def inspected(space: ExecutionSpace, offsets: Array) -> list[int]:
-    """The first row that ends before it begins, or the number of rows; first and last offset."""
-    n = len(offsets) - 1
-    found = space.full(3, n, np.int64)
-    space.parallel_for(n + 1, inspect_offset, offsets, n, found)
-    return [int(each) for each in space.to_host(found)]
+def inspected(space: ExecutionSpace, offsets: Array) -> RowFacts:
+    """The facts of these rows."""
+    rows = len(offsets) - 1
+    found = space.asarray(np.array(nothing_found(rows), np.int64))
+    inspect(space, offsets, found)
+    return RowFacts(*space.to_host(found).tolist())
 
 
-def refuse_offsets(space: ExecutionSpace, offsets: Array, num_items: int, found: Sequence[int],
-                   words: RowTerms) -> None:
-    """Raise unless what `inspect_offset` has found is as it must be."""
+def nothing_found(rows: int) -> list[int]:
+    """What `inspect` begins with."""
+    return [rows] + [0] * (NUM_ROW_FACTS - 1)
+
+
+def inspect(space: ExecutionSpace, offsets: Array, found: Array) -> None:
+    """Find the facts of rows.  Does not wait for the device."""
+    rows = len(offsets) - 1
+    space.parallel_for(max(1, -(-rows // ROWS_PER_ITEM)), inspect_rows, offsets, rows, found,
+                       team=TEAM)
+
+
+def refuse_offsets(space: ExecutionSpace, offsets: Array, num_items: int, found: RowFacts,
+                   words: RowTerms = GRAPH_WORDS) -> None:
+    """Raise unless the facts of rows are as they must be."""
     n, name = len(offsets) - 1, words.offsets
-    decreasing, first, last = found
+    decreasing, first, last = found[:LONGEST]
     as_ends = ("; if these are the two ends of edges, numpy.stack([one, other], axis=1) is the list"
                if words is GRAPH_WORDS and n + 1 == num_items else "")
     if first != 0:
@@ -91,35 +138,37 @@ def refuse_offsets(space: ExecutionSpace, offsets: Array, num_items: int, found:
 
 
 def survey(space: ExecutionSpace, offsets: Array, targets: Array, weights: Array | None) -> Survey:
-    """Check targets and weights of a CSR graph with valid offsets; count loops, test symmetry.
+    """Check offsets, targets and weights of a CSR graph; count loops, test symmetry.
+
+    Waits for the device once.
 
     Raises
     ------
     InputError
-        Naming the first arc whose target is out of range or whose weight is negative.
+        If offsets are not as they must be; else naming the first arc whose target is out of range
+        or whose weight is negative.
     """
     n, num_arcs = len(offsets) - 1, len(targets)
-    items = -(-num_arcs // ENTRIES_PER_ITEM)
-    first = space.full(2, num_arcs, np.int64)
-    sums = space.zeros(items * NUM_SUMS, np.int64)
-    space.parallel_for(
-        items, survey_arcs, offsets, targets, weights, n, num_arcs, first, sums, team=256
-    )
-    bad_target, negative = (int(x) for x in space.to_host(first))
-    if bad_target < num_arcs:
-        _refuse_target(space, offsets, targets, bad_target)
-    if weights is not None and negative < num_arcs:
+    if n < 0:
+        check_offsets(space, offsets, num_arcs)
+    begun = [*nothing_found(n), num_arcs, num_arcs, 0, 0, 0, 0, 0]
+    found = space.asarray(np.array(begun, np.int64))
+    inspect(space, offsets, found)
+    space.parallel_for(-(-num_arcs // ENTRIES_PER_ITEM), survey_arcs, offsets, targets, weights, n,
+                       num_arcs, found, team=TEAM)
+    facts = space.to_host(found).tolist()
+    rows = RowFacts(*facts[:NUM_ROW_FACTS])
+    refuse_offsets(space, offsets, num_arcs, rows)
+    if facts[BAD_TARGET] < num_arcs:
+        _refuse_target(space, offsets, targets, facts[BAD_TARGET])
+    if weights is not None and facts[NEGATIVE_WEIGHT] < num_arcs:
+        negative = facts[NEGATIVE_WEIGHT]
         u, v = arc_ends(space, offsets, targets, negative)
         weight = space.to_host(weights[negative : negative + 1])[0]
         raise _at(u, f"arc ({u}, {v}) has weight {weight}; {NOT_NEGATIVE}")
-    totals = space.to_host(sums.reshape(-1, NUM_SUMS).sum(axis=0))
-    total_weight = exact_total(totals[HEAVY], totals[LIGHT], "arc weights")
-    return Survey(
-        num_loops=int(totals[LOOPS]),
-        symmetric=int(totals[DIFFERENCE]) == 0,
-        total_weight=total_weight,
-        all_weights_one=int(totals[NOT_ONE]) == 0,
-    )
+    return Survey(rows, num_loops=facts[LOOPS], symmetric=facts[DIFFERENCE] == 0,
+                  total_weight=exact_total(facts[HEAVY], facts[LIGHT], "arc weights"),
+                  all_weights_one=facts[NOT_ONE] == 0)
 
 
 def arc_ends(
@@ -198,34 +247,45 @@ def mixed(u, v, weight):
     return finalised(finalised(bits) + kl.uint64(weight))
 
 
-@kl.device
-def store_sum(sums, item, which, value):
-    """Write one sum of an item, by the first lane."""
+@kl.kernel
+def inspect_rows(item, offsets, num_rows, found):
+    """Find the facts of ROWS_PER_ITEM rows; atomic, independent of order."""
+    begin = item * ROWS_PER_ITEM
+    decreasing = kl.int64(num_rows)
+    longest = kl.int64(0)
+    squares = kl.int64(0)
+    for row in range(begin + kl.lane(), min(begin + ROWS_PER_ITEM, num_rows), kl.team_size()):
+        length = kl.int64(offsets[row + 1]) - kl.int64(offsets[row])
+        if length < 0:
+            decreasing = min(decreasing, row)
+        longest = max(longest, length)
+        squares += length * length
+    longest = kl.team_max(longest)
+    squares = kl.team_sum(squares)
+    if decreasing < num_rows:
+        kl.atomic_min(found, DECREASING, decreasing)
     if kl.lane() == 0:
-        sums[item * NUM_SUMS + which] = value
-    return value
+        kl.atomic_max(found, LONGEST, longest)
+        kl.atomic_add(found, SQUARE_SUM, squares)
+        if item == 0:
+            found[FIRST] = offsets[0]
+            found[LAST] = offsets[num_rows]
 
 
 @kl.kernel
-def inspect_offset(u, offsets, num_vertices, found):
-    """Write [first vertex whose row has negative length, offsets[0], offsets[n]]."""
-    if u == 0:
-        found[1] = offsets[0]
-    if u == num_vertices:
-        found[2] = offsets[u]
-    elif offsets[u + 1] < offsets[u]:
-        kl.atomic_min(found, 0, u)
+def survey_arcs(item, offsets, targets, weights, num_vertices, num_arcs, found):
+    """Survey ENTRIES_PER_ITEM arcs: the smallest bad ones, and sums; atomic, independent of order.
 
-
-@kl.kernel
-def survey_arcs(item, offsets, targets, weights, num_vertices, num_arcs, first, sums):
-    """Survey ENTRIES_PER_ITEM arcs: first[] gets the smallest bad arcs, sums[] this item's sums.
-
-    The item is a range of arcs, not a vertex, so that no degree is too high for one team.
+    The item is a range of arcs, not a vertex, so that no degree is too high for one team.  Nothing
+    is examined whose offsets are not as they must be.
     """
     begin = item * ENTRIES_PER_ITEM
-    end = min(begin + ENTRIES_PER_ITEM, num_arcs)
-    u = row_at(min(begin + kl.lane(), end - 1), offsets, num_vertices)
+    end = min(begin + ENTRIES_PER_ITEM, kl.int64(num_arcs))
+    if found[DECREASING] < num_vertices or found[FIRST] != 0 or found[LAST] != num_arcs:
+        end = kl.int64(begin)
+    u = kl.int64(0)
+    if begin < end:
+        u = row_at(min(begin + kl.lane(), end - 1), offsets, num_vertices)
     loops = kl.int64(0)
     difference = kl.uint64(0)
     heavy = kl.int64(0)
@@ -237,19 +297,27 @@ def survey_arcs(item, offsets, targets, weights, num_vertices, num_arcs, first, 
         v = kl.int64(targets[arc])
         weight = kl.value_or(weights, arc, 1)
         if v < 0 or v >= num_vertices:
-            kl.atomic_min(first, BAD_TARGET, arc)
+            kl.atomic_min(found, BAD_TARGET, arc)
         if u == v:
             loops += 1
         else:
             if weight < 0:
-                kl.atomic_min(first, NEGATIVE_WEIGHT, arc)
+                kl.atomic_min(found, NEGATIVE_WEIGHT, arc)
             difference += mixed(u, v, weight) - mixed(v, u, weight)
             heavy += weight >> 32
             light += weight & 0xFFFFFFFF
             if weight != 1:
                 not_one += 1
-    store_sum(sums, item, LOOPS, kl.team_sum(loops))
-    store_sum(sums, item, DIFFERENCE, kl.int64(kl.team_sum(difference)))
-    store_sum(sums, item, HEAVY, kl.team_sum(heavy))
-    store_sum(sums, item, LIGHT, kl.team_sum(light))
-    store_sum(sums, item, NOT_ONE, kl.team_sum(not_one))
+    add_sum(found, LOOPS, kl.team_sum(loops))
+    add_sum(found, DIFFERENCE, kl.int64(kl.team_sum(difference)))
+    add_sum(found, HEAVY, kl.team_sum(heavy))
+    add_sum(found, LIGHT, kl.team_sum(light))
+    add_sum(found, NOT_ONE, kl.team_sum(not_one))
+
+
+@kl.device
+def add_sum(found, which, value):
+    """Add a sum of an item, by the first lane; most are zero."""
+    if kl.lane() == 0 and value != 0:
+        kl.atomic_add(found, which, value)
+    return value

@@ -87,7 +87,8 @@ def csr_graph(
     directions = directions_of(symmetrize)
     offsets = index_array(here, offsets, "indptr")
     targets = index_array(here, targets, "indices")
-    check_offsets(here, offsets, len(targets))
+    if len(offsets) == 0 or weights is not None:  # which tails may be needed for
+        check_offsets(here, offsets, len(targets))
     n = len(offsets) - 1
     if n > MAX_VERTICES:
         raise InputError(f"{n} vertices; at most 2**31 - 2 fit the 32-bit vertex numbers")
@@ -101,13 +102,15 @@ def csr_graph(
         return _joined(here, n, sources, targets, weights, vertex_weights, directions, scale, copy)
     if not facts.symmetric:
         refuse_asymmetry(here, offsets, targets, weights)
+    known = {"arc": facts.total_weight, **facts.rows.degrees}
     if facts.num_loops:
         offsets, targets, weights = without_loops(here, offsets, targets, weights)
+        known = {"arc": facts.total_weight}
     offsets, targets = in_library_types(offsets, targets)
     lent = borrowed_arrays(*given)
     offsets, targets, weights = (owned(array, lent, copy) for array in (offsets, targets, weights))
-    return _finished(Graph(offsets, targets, weights, None, here, {"arc": facts.total_weight},
-                           scale), vertex_weights, copy)
+    return _finished(Graph(offsets, targets, weights, None, here, known, scale), vertex_weights,
+                     copy)
 
 
 def edges_graph(n: int, sources: Any, targets: ArrayLike, weights: Numbers | None = None,
@@ -235,11 +238,10 @@ def checked_again(graph: Graph, copy: bool) -> Graph:
     if not any(array is not None and has_writable_base(array) for array in arrays):
         return graph
     try:
-        check_offsets(graph.space, graph.offsets, graph.num_arcs)
         facts = survey(graph.space, graph.offsets, graph.targets, graph.weights)
         if not facts.symmetric:
             refuse_asymmetry(graph.space, graph.offsets, graph.targets, graph.weights)
-        totals = {"arc": facts.total_weight}
+        totals = {"arc": facts.total_weight, **facts.rows.degrees}
         if graph.vertex_weights is not None:
             _, totals["vertex"] = checked_vertex_weights(graph.space, graph.vertex_weights,
                                                          graph.num_vertices)

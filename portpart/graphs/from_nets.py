@@ -18,13 +18,25 @@ from portpart.graphs.arrays import (
     owned,
     space_of,
 )
-from portpart.graphs.checks import RowTerms, check_offsets, inspect_offset, mixed, refuse_offsets
+from portpart.graphs.checks import (
+    DECREASING,
+    FIRST,
+    LAST,
+    NUM_ROW_FACTS,
+    RowFacts,
+    RowTerms,
+    check_offsets,
+    inspect,
+    mixed,
+    nothing_found,
+    refuse_offsets,
+)
 from portpart.graphs.csr import Runs, narrowed, tails, unpacked
 from portpart.graphs.from_arrays import MAX_VERTICES, checked_count, refuse_few_of_many
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.names import in_order
 from portpart.graphs.structure import read_only
-from portpart.graphs.weights import checked_vertex_weights, integral, total_of
+from portpart.graphs.weights import checked_vertex_weights, integral, surveyed_weights
 from portpart.primitives import row_at, sort_rows, sorted_pairs
 
 if TYPE_CHECKING:
@@ -41,8 +53,8 @@ VERTEX_WORDS = RowTerms("vertex_offsets", "pins", "pins", "a hypergraph of n ver
 PINS_PER_ITEM, TEAM = 256, 8
 """Pins that a team surveys together: the fewer lanes, the fewer rows each lane steps over."""
 
-BAD_ROW, HASH, SURVEYED = 3, 4, 5
-"""Where the finds of a survey stand, behind those of `inspect_offset`, and their end."""
+BAD_ROW, HASH, SURVEYED = range(NUM_ROW_FACTS, NUM_ROW_FACTS + 3)
+"""Where the finds of a survey stand, behind the facts of rows, and their end."""
 
 
 class NetInput(NamedTuple):
@@ -97,33 +109,38 @@ def nets_checked_again(hypergraph: Hypergraph) -> Hypergraph:
     if not any(array is not None and has_writable_base(array) for array in h.arrays.values()):
         return h
     try:
-        _survey(h)
-        return replace(h, _totals=_weights(h, h.net_weights, h.vertex_weights)[1])
+        of_vertices = _survey(h)
+        totals = _weights(h, h.net_weights, h.vertex_weights)[1]
+        return replace(h, _totals={**totals, **of_vertices.degrees})
     except InputError as problem:
         raise InputError(f"the arrays of this hypergraph have changed since: {problem}"
                          ) from problem
 
 
-def _survey(h: Hypergraph) -> None:
-    """Raise if a row is not as it must be, or both directions differ; waits for both at once."""
+def _survey(h: Hypergraph) -> RowFacts:
+    """The facts of vertices' rows; waits for both directions at once.
+
+    Raises if a row is not as it must be, or both directions differ.
+    """
     space = h.space
     directions = ((h.net_offsets, h.net_pins, h.num_vertices, NET_WORDS),
                   (h.vertex_offsets, h.vertex_nets, h.num_nets, VERTEX_WORDS))
-    begun = [[len(offsets) - 1] * HASH + [0] for offsets, *_ in directions]
+    begun = [[*nothing_found(len(offsets) - 1), len(offsets) - 1, 0] for offsets, *_ in directions]
     found = space.asarray(np.array(begun, np.int64).reshape(-1))
     for at, (offsets, items, limit, words) in enumerate(directions):
         own, rows = found[at * SURVEYED : (at + 1) * SURVEYED], len(offsets) - 1
-        space.parallel_for(rows + 1, inspect_offset, offsets, rows, own)
+        inspect(space, offsets, own)
         space.parallel_for(-(-len(items) // PINS_PER_ITEM), survey_pins, offsets, items, rows,
                            len(items), limit, words is VERTEX_WORDS, own, team=TEAM)
     facts = space.to_host(found).reshape(-1, SURVEYED)
-    for (offsets, items, limit, words), (*of_offsets, row, _) in zip(directions, facts.tolist()):
-        refuse_offsets(space, offsets, len(items), of_offsets, words)
+    for (offsets, items, limit, words), (*of_rows, row, _) in zip(directions, facts.tolist()):
+        refuse_offsets(space, offsets, len(items), known := RowFacts(*of_rows), words)
         if row < len(offsets) - 1:
             raise InputError(f"row {row} of {words.offsets.partition('_')[0]} rows is not "
                              f"ascending or leaves 0 ... {limit - 1}")
     if facts[0, HASH] != facts[1, HASH]:
         raise InputError("the pins of nets and the nets of vertices differ")
+    return known
 
 
 def _number_of_vertices(space: ExecutionSpace, pins: Array, given: int | None,
@@ -184,11 +201,10 @@ def _weights(made: Hypergraph, net_weights: Any,
             raise InputError(f"net_weights have shape {tuple(values.shape)} for {made.num_nets} "
                              "nets; one weight for each net is needed")
         values = integral(space, values, "net_weights")
-        if len(values) and int(values.min()) < 0:
-            net = int((values < 0).argmax())
+        net, totals["net"] = surveyed_weights(space, values, "net weights")
+        if net is not None:
             raise InputError(f"net {net} has weight {item_of(space, values, net)}; net weights "
                              "must be >= 0")
-        totals["net"] = total_of(values, "net weights")
         weights["net_weights"] = _own(narrowed(space, values))
     if vertex_weights is not None:
         values = as_array(space, vertex_weights, "vertex_weights")
@@ -225,7 +241,7 @@ def survey_pins(item, offsets, items, num_rows, num_items, limit, turned, found)
     """
     begin = item * PINS_PER_ITEM
     end = min(begin + PINS_PER_ITEM, kl.int64(num_items))
-    if found[0] < num_rows or found[1] != 0 or found[2] != num_items:
+    if found[DECREASING] < num_rows or found[FIRST] != 0 or found[LAST] != num_items:
         end = kl.int64(begin)
     total = kl.uint64(0)
     row = kl.int64(0)

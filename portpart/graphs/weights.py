@@ -28,6 +28,9 @@ MAX_EXPONENT = 308
 NOT_NEGATIVE = ('edge weights must be >= 0: weights="abs" takes absolute values, weights="ignore" '
                 "leaves them out")
 
+WEIGHTS_PER_ITEM = 8192
+"""Weights that one team surveys."""
+
 ROUNDED_BELOW, SUM_BELOW = 2**31, 2**53
 """The default scale keeps rounded weights and their sum below these."""
 
@@ -201,13 +204,30 @@ def checked_vertex_weights(space: ExecutionSpace, weights: Array, n: int) -> tup
             f"vertex_weights hold {len(weights)} values for {n} vertices; one per vertex is needed"
         )
     result = integral(space, weights, "vertex_weights").astype(np.int64, copy=False)
-    if n and int(result.min()) < 0:
-        vertex = int((result < 0).argmax())
+    vertex, total = surveyed_weights(space, result, "vertex weights")
+    if vertex is not None:
         weight = int(space.to_host(result[vertex : vertex + 1])[0])
         error = InputError(f"vertex {vertex} has weight {weight}; vertex weights must be >= 0")
         error.vertex = vertex
         raise error
-    return result, total_of(result, "vertex weights")
+    return result, total
+
+
+def surveyed_weights(space: ExecutionSpace, weights: Array, what: str) -> tuple[int | None, int]:
+    """The first negative one of these integers, and their total.  Waits for the device once.
+
+    Raises
+    ------
+    InputError
+        If none is negative and the total passes the limit.
+    """
+    size = len(weights)
+    found = space.asarray(np.array([size, 0, 0], np.int64))
+    space.parallel_for(-(-size // WEIGHTS_PER_ITEM), survey_weights, weights, size, found, team=256)
+    negative, heavy, light = space.to_host(found).tolist()
+    if negative < size:
+        return negative, 0
+    return None, exact_total(heavy, light, what)
 
 
 def total_of(weights: Array, what: str) -> int:
@@ -226,6 +246,27 @@ def exact_total(heavy: Any, light: Any, what: str) -> int:
             "common factor"
         )
     return total
+
+
+@kl.kernel
+def survey_weights(item, weights, size, found):
+    """The first negative one of WEIGHTS_PER_ITEM, and sums of the upper and lower halves; atomic,
+    independent of order.
+    """
+    begin = item * WEIGHTS_PER_ITEM
+    heavy = kl.int64(0)
+    light = kl.int64(0)
+    for i in range(begin + kl.lane(), min(begin + WEIGHTS_PER_ITEM, size), kl.team_size()):
+        weight = kl.int64(weights[i])
+        if weight < 0:
+            kl.atomic_min(found, 0, i)
+        heavy += weight >> 32
+        light += weight & 0xFFFFFFFF
+    heavy = kl.team_sum(heavy)
+    light = kl.team_sum(light)
+    if kl.lane() == 0:
+        kl.atomic_add(found, 1, heavy)
+        kl.atomic_add(found, 2, light)
 
 
 @kl.kernel

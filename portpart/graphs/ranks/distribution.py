@@ -106,7 +106,7 @@ def _check_arrays(rows: Rows) -> None:
             raise InputError(f"{name} are of type {array.dtype} with {array.ndim} dimensions; one "
                              "dimension of int32 or int64 is needed")
     own, arcs = len(rows.offsets) - 1, len(rows.targets)
-    falling, *ends = inspected(rows.space, rows.offsets) if own >= 0 else [own]
+    falling, *ends = inspected(rows.space, rows.offsets)[:3] if own >= 0 else [own]
     if ends != [0, arcs]:
         raise InputError(f"offsets begin and end with {ends}; 0 and {arcs}, the number of arcs, "
                          "are needed")
