@@ -90,7 +90,7 @@ STRONG = changed(HypergraphConfig(), {
     "initial.growing.hierarchies_for_many": None, "initial.growing.max_moves_for_many": None,
     "refinement.coarse.stall_limit": 10, "refinement.coarse.weak_limit": 8,
     "refinement.temperatures": (0.9, 0.6, 0.3), "refinement.finest_temperatures": (0.9, 0.6, 0.3),
-    "flows.levels": 100, "search.cycles": 1})
+    "flows.levels": 100, "search.runs": 2})
 
 PRESETS = {
     "fast": changed(HypergraphConfig(), {
@@ -102,7 +102,7 @@ PRESETS = {
     }),
     "default": HypergraphConfig(),
     "strong": STRONG,
-    "best": changed(STRONG, {"flows.max_entries": 2**20, "search.runs": 3, "search.cycles": 2,
+    "best": changed(STRONG, {"flows.max_entries": 2**20, "search.runs": 5, "search.cycles": 2,
                              "search.population": 24}),
 }
 
