@@ -184,7 +184,7 @@ def copy_kept(i, vertex_nets, kept, places, nets):
 # An order of vertices by their nets, where most of them have large nets only ------------------
 #
 # Of such nets clustering examines the pins next to each vertex (`net_proposals.py`), which finds
-# similar vertices if these have neighbouring numbers.  So vertices are numbered anew, sorted by
+# similar vertices if these have neighbouring numbers.  So vertices are renumbered, sorted by
 # their smallest net, then by the second one, and so on: small nets in common count most.
 
 KEY_BITS = 62
