@@ -70,7 +70,7 @@ def test_absurd_numbers_of_blocks_take_no_memory(monkeypatch: pytest.MonkeyPatch
     (lambda: portpart.partition(GRID, 2), "portpart.api.request.graph_on_device"),
     (lambda: portpart.map_processes(GRID, "2", "1"),
      "portpart.api.mapping_call.graph_on_device"),
-    (lambda: portpart.as_graph([(0, 1)]), "portpart.inputs.convert.graph_of_rows"),
+    (lambda: portpart.as_graph([(0, 1)]), "portpart.graphs.graph_of_rows"),
     (lambda: portpart.from_edges([(0, 1)]), "portpart.inputs.constructors.graph_of_rows"),
     (lambda: portpart.from_adjacency([[]]), "portpart.inputs.constructors.adjacency_graph"),
 ], ids=["partition", "map_processes", "as_graph", "from_edges", "from_adjacency"])

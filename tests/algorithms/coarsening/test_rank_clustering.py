@@ -149,7 +149,7 @@ def label_all_alike(i, rows: Leftovers, groups, dealt: Dealt):
 
 @pytest.mark.parametrize(("place", "mutation"), [
     (f"{rank_clustering.__name__}.tell_labels", untold),
-    ("portpart.algorithms.coarsening.ranks.capacity.label_leader", label_nobody),
+    ("portpart.algorithms.coarsening.ranks.rounds.label_leader", label_nobody),
     ("portpart.algorithms.coarsening.ranks.groups.label_dealt", label_all_alike)])
 def test_labels_that_are_left_out_are_noticed(place, mutation, monkeypatch):
     monkeypatch.setattr(place, mutation)
