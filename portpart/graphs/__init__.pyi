@@ -101,6 +101,7 @@ from .mesh import Mesh as Mesh
 from .names import (
     by_name as by_name,
     did_you_mean as did_you_mean,
+    has_hash as has_hash,
     in_order as in_order,
     told_names as told_names,
 )

@@ -37,6 +37,15 @@ def did_you_mean(unknown: Hashable, names: Iterable[Hashable]) -> str:
     return f"; did you mean {' or '.join(map(shown, near))}?" if near else ""
 
 
+def has_hash(value: object) -> bool:
+    """Whether it can be a key; types alone do not show which scalars of NumPy are writable."""
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
 def _distinct(names: list[str]) -> list[str]:
     return list(dict.fromkeys(names))
 

@@ -12,6 +12,7 @@ import numpy as np
 from portpart.errors import InputError, shown
 from portpart.graphs.from_frames import is_missing
 from portpart.graphs.from_nets import NetInput
+from portpart.graphs.names import has_hash
 
 if TYPE_CHECKING:
     from portpart.graphs.arrays import GraphLike, Numbers
@@ -108,18 +109,9 @@ def _are_names(pins: list[Hashable]) -> bool:
     for pin in pins:
         number = isinstance(pin, (Number, np.bool_)) and (
             isinstance(pin, bool) or not isinstance(pin, Integral))
-        if number or is_missing(pin) or not _has_hash(pin):
+        if number or is_missing(pin) or not has_hash(pin):
             raise InputError(f"a net has a pin {shown(pin)}; pins are numbers of vertices, or "
                              "their names")
-    return True
-
-
-def _has_hash(pin: object) -> bool:
-    """Whether it can be a key; types alone do not show which scalars of NumPy are writable."""
-    try:
-        hash(pin)
-    except TypeError:
-        return False
     return True
 
 

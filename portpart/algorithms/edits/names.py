@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 import numpy as np
 
 from portpart.errors import InputError, shown
-from portpart.graphs import did_you_mean
+from portpart.graphs import did_you_mean, has_hash
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -112,7 +112,7 @@ def is_name(value: Any) -> TypeGuard[Hashable]:
     """Return whether a value may be a name and is not a number, which would be an id."""
     if isinstance(value, str):
         return True
-    return value is not None and not isinstance(value, (Number, np.generic)) and _has_hash(value)
+    return value is not None and not isinstance(value, (Number, np.generic)) and has_hash(value)
 
 
 def elements(values: Any) -> list[Hashable]:
@@ -127,17 +127,9 @@ def checked_names(values: ArrayLike, where: str) -> list[Hashable]:
     """Return new names, of which there must be no two alike."""
     names = elements(values)
     for name in names:
-        if name is None or not _has_hash(name):
+        if name is None or not has_hash(name):
             raise InputError(f"{where}: names have {shown(name)}, which is not a name")
     if len(set(names)) < len(names):
         twice = next(name for at, name in enumerate(names) if name in names[:at])
         raise InputError(f"{where}: names have {shown(twice)} twice")
     return names
-
-
-def _has_hash(value: Any) -> bool:
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True
