@@ -29,10 +29,13 @@ WORLD = MPI.COMM_WORLD
 
 
 def outcome(main: Callable[[Any], Any], make: Callable[..., Any] = Mpi, **options: Any) -> Any:
-    """What a rank returns, or the class and the text of what it raises."""
+    """What a rank returns, or the class and the text of what it raises.
+
+    A rank that still makes its communicator may hear there what another one has raised since.
+    """
     begin = time.monotonic()
-    comm = make(WORLD, **options)
     try:
+        comm = make(WORLD, **options)
         result: Any = comm.run(main)
     except BaseException as problem:
         return [type(problem).__name__, str(problem), time.monotonic() - begin]
