@@ -53,6 +53,8 @@ CASES = [("portpart", "fast", 64), ("portpart", "strong", 64), ("portpart", "bes
          ("gkway", "strong", 64), ("gkway", "paper", 64), ("gpmetis", "paper", 64),
          ("jet", "paper", 64),
          *((name, preset, k) for name, preset in DEFAULTS.items() for k in (2, 64, 1000))]
+RUNS = [(name, case) for name in GRAPHS for case in CASES
+        if case[1] != "best" or (case[2] == 64) == (name in ("mesh", "weighted grid"))]
 WORST = ("musae_github", "gemsec_deezer_HU", "epfl_log2", "luxembourg_osm")
 """Real graphs whose levels keep most arcs, or most vertices."""
 OTHERS = ("rome99", "wiki-Vote", "ego-Facebook", "motorbike", "tv80_pins", "bcsstk29")
@@ -82,8 +84,8 @@ def assert_close(graph: Graph, algorithm: str, preset: Any, k: int) -> int:
     return used
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}-{case[2]}")
-@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize(("name", "case"), RUNS, ids=lambda each: each if isinstance(each, str)
+                         else f"{each[0]}-{each[2]}")
 def test_estimates_are_upper_bounds_and_close_by_the_graph(name: str, case: tuple) -> None:
     graph = GRAPHS[name]()
     used = assert_close(graph, *case)
@@ -94,9 +96,9 @@ def test_estimates_are_upper_bounds_and_close_by_the_graph(name: str, case: tupl
 @pytest.mark.parametrize("name", WORST)
 def test_estimates_hold_where_graphs_hardly_shrink(name: str, algorithm: str) -> None:
     graph = real_graph(name)
-    for k in (2, 64):
-        used = assert_close(graph, algorithm, DEFAULTS[algorithm], k)
-        assert used <= peak_of(graph, algorithm, DEFAULTS[algorithm], k) <= FAR * used
+    k = (2, 64)[(WORST.index(name) + list(ALGORITHMS).index(algorithm)) % 2]
+    used = assert_close(graph, algorithm, DEFAULTS[algorithm], k)
+    assert used <= peak_of(graph, algorithm, DEFAULTS[algorithm], k) <= FAR * used
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

@@ -72,10 +72,13 @@ def digest(space: ExecutionSpace, case: str) -> str:
     return hashlib.sha256(np.asarray(part, "<i4").tobytes()).hexdigest()[:16]
 
 
-@pytest.mark.parametrize("case", CASES)
+RUNS = [*((f"cpu-{1 + i % 2}", case) for i, case in enumerate(CASES)),
+        *(pytest.param("cuda", case, marks=pytest.mark.gpu) for case in CASES)]
+"""tests/algorithms/mapping/test_parity.py compares numbers of threads, and generated source."""
+
+
+@pytest.mark.parametrize(("space", "case"), RUNS, indirect=["space"])
 def test_mappings_are_those_that_were_recorded(space: ExecutionSpace, case: str) -> None:
-    if space.name != "cpu" and not space.name.startswith("cuda"):
-        pytest.skip("tests/algorithms/mapping/test_parity.py compares generated source")
     recorded = json.loads(FILE.read_text())[case]
     with watching_metis() as asked:
         found = digest(space, case)

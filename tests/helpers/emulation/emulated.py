@@ -70,7 +70,7 @@ from tests.helpers.emulation.emulated_edits import (
     edited_graph,
     edited_nets,
 )
-from tests.helpers.emulation.emulated_rounds import of_population
+from tests.helpers.emulation.emulated_rounds import FEW_STEPS, of_population
 from tests.helpers.emulation.lanes import LanesSpace
 from tests.helpers.nets import circuit, hypergraph_of, neighbourhoods, with_weights
 from tests.helpers.ranks.rank_rows import borders, move_anywhere, rows_of
@@ -88,7 +88,7 @@ HYPERGRAPHS = {"circuit": lambda: circuit(60, 5, large=30, weighted=True),
 SMALL = {"coarsening.coarsest_per_block": 2, "coarsening.min_coarsest": 8}
 """Coarsening goes on for small graphs too."""
 
-SECTIONS = {"preset": changed(PortpartConfig(), {"initial.starts": 2, **SMALL}),
+SECTIONS = {"preset": changed(PortpartConfig(), {"initial.starts": 2, **FEW_STEPS, **SMALL}),
             "min_coarsest": 4}
 """The same for multisection."""
 
