@@ -5,6 +5,7 @@ Two GPUs are used where they are; everywhere else a stand-in.
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -43,10 +44,20 @@ def require_two_gpus() -> None:
         pytest.skip(f"two GPUs are needed, and there is {count}")
 
 
-def launched(case: str, *where: str) -> list[Any]:
-    code, answers = answers_of(2, "tests.helpers.ranks.gpu_ranks", case, *where, seconds=250)
+TOGETHER = "whole_calls,faults,interrupted"
+"""One job; ranks that share a GPU are another one."""
+
+
+@functools.cache
+def job(cases: str, *where: str) -> dict[int, Any]:
+    code, answers = answers_of(2, "tests.helpers.ranks.gpu_ranks", cases, *where, seconds=250)
     assert code == 0
-    return [answers[rank] for rank in range(2)]
+    return answers
+
+
+def launched(case: str, *where: str) -> list[Any]:
+    answers = job(TOGETHER if case in TOGETHER.split(",") else case, *where)
+    return [answers[rank][case] for rank in range(2)]
 
 
 def of_one_device(name: str) -> list[Any]:

@@ -84,7 +84,7 @@ def in_space(space: ExecutionSpace, name: str, k: int, algorithm: str, preset: s
     return oracles.host(repaired(graph, part, balance)[0])
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, case)))
+@pytest.mark.parametrize("case", CASES[::2], ids=lambda case: "-".join(map(str, case)))
 def test_two_threads(case: Any) -> None:
     assert np.array_equal(on_threads(2, *case), on_one_thread(*case))
 
@@ -102,19 +102,21 @@ def test_two_threads_often(algorithm: str, preset: str) -> None:
 
 
 def test_three_threads(tmp_path: Path) -> None:
+    """Of the cases that two threads have not had."""
+    cases = CASES[1::2]
     code = (
         "import sys, numpy as np\n"
         "from tests.api.test_parity import CASES, on_threads\n"
         "from tests.helpers.threads import use_threads_at_once\n"
         "use_threads_at_once()\n"
-        "parts = [on_threads(3, *case) for case in CASES]\n"
+        "parts = [on_threads(3, *case) for case in CASES[1::2]]\n"
         "np.savez(sys.argv[1], *parts)\n"
     )
     result = tmp_path / "parts.npz"
     environment = {**os.environ, "NUMBA_NUM_THREADS": "3", "PYTHONPATH": str(ROOT)}
     subprocess.run([sys.executable, "-c", code, str(result)], cwd=ROOT, env=environment,
                    check=True, timeout=300)
-    for case, part in zip(CASES, np.load(result).values()):
+    for case, part in zip(cases, np.load(result).values()):
         assert np.array_equal(part, on_one_thread(*case)), case
 
 

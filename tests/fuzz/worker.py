@@ -87,5 +87,5 @@ def _warm(targets: set[str], folder: Path) -> None:
     if targets & {"api", "command-line"}:
         calls.warm()
     for target in targets:
-        for number in range(30):
+        for number in range(5):
             outcome(target, bytes_of(target, -1, number), folder, WARMING_SECONDS)

@@ -21,7 +21,7 @@ from portpart.graphs.ranks.distribution import distributed
 from portpart.primitives.messages import Message, held
 from portpart.primitives.owners import Halo
 from tests.helpers.graphs import drawn_graphs, graphs, random_graph, raw_graph
-from tests.helpers.ranks.rank_rows import SIZES, borders, cut_graphs, rows_of
+from tests.helpers.ranks.rank_rows import SIZES, borders, cut_graphs, rows_of, with_sizes
 
 GRAPHS = {
     **drawn_graphs(),
@@ -56,18 +56,14 @@ def check(whole: Graph, first: list[int], limit: int, seed: int, options: Cluste
     Local(len(first) - 1).run(main)
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("options", OPTIONS)
-@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize(("name", "options", "size"), with_sizes(GRAPHS, OPTIONS))
 def test_clusters_are_those_of_one_device(name, options, size):
     whole = GRAPHS[name]
     for seed, limit in enumerate((3, 40)):
         check(whole, borders(whole.num_vertices, size, seed), limit, seed, OPTIONS[options])
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("options", ["groups", "usual"])
-@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize(("name", "options", "size"), with_sizes(GRAPHS, ["groups", "usual"]))
 def test_vertices_of_unequal_labels_share_no_cluster(name, options, size):
     whole, n = GRAPHS[name], GRAPHS[name].num_vertices
     for seed, kinds in enumerate((2, 300)):  # many of these share a key of isolated vertices

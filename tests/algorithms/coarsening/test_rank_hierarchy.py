@@ -18,7 +18,15 @@ from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
 from portpart.graphs.ranks.distribution import distributed
 from tests.helpers.graphs import drawn_graphs, graphs, random_graph, raw_graph
-from tests.helpers.ranks.rank_rows import DEVICES, SIZES, borders, cut_graphs, rows_of, space_of
+from tests.helpers.ranks.rank_rows import (
+    DEVICES,
+    SIZES,
+    borders,
+    cut_graphs,
+    rows_of,
+    space_of,
+    with_sizes,
+)
 from tests.oracles import host
 
 GRAPHS = {
@@ -99,8 +107,7 @@ def check(whole: Graph, first: list[int], seed: int, stop_at: int = 20, fold: in
     assert min(Local(len(first) - 1).run(main)) == len(levels)
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize(("name", "size"), with_sizes(GRAPHS))
 def test_levels_are_those_of_one_device(name, size):
     whole = GRAPHS[name]
     check(whole, borders(whole.num_vertices, size, size), size)

@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 from portpart import generators
 from tests.helpers.graphs import graphs, random_graph
 from tests.helpers.ranks.rank_refining import OPTIONS, balance_of, refined, refined_by_ranks
-from tests.helpers.ranks.rank_rows import SIZES, borders, cut_graphs
+from tests.helpers.ranks.rank_rows import borders, cut_graphs, with_sizes
 
 CASES = {
     "mesh": (generators.delaunay(700), 5, 0.03),
@@ -21,8 +21,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(("name", "size"), with_sizes(CASES))
 def test_ranks_come_to_the_partition_of_one_device(name, size):
     graph, k, imbalance = CASES[name]
     balance = balance_of(graph, k, imbalance)

@@ -96,7 +96,7 @@ def conditions(draw, depth=2):
     return f"({draw(conditions(depth=depth - 1))} {op} {draw(conditions(depth=depth - 1))})"
 
 
-@settings(max_examples=6, deadline=None, derandomize=True, database=None,
+@settings(max_examples=4, deadline=None, derandomize=True, database=None,
           phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 @given(st.lists(st.one_of(expressions(), conditions()), min_size=40, max_size=50, unique=True))
 def test_random_expressions(tmp_path_factory, texts):

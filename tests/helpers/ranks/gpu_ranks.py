@@ -1,7 +1,7 @@
 """Calls of MPI ranks on GPUs, for tests.
 
-``mpiexec -n 2 python -m tests.helpers.ranks.gpu_ranks CASE``: each rank prints a line of
-JSON.  A stand-in takes the place of each GPU; with the word ``gpu`` behind the case ranks take the
+``mpiexec -n 2 python -m tests.helpers.ranks.gpu_ranks CASE,CASE``: each rank prints a line of
+JSON.  A stand-in takes the place of each GPU; with the word ``gpu`` behind the cases ranks take the
 GPUs of this machine.
 """
 
@@ -191,15 +191,17 @@ def devices(case: str, is_real: bool) -> Iterator[Any]:
 CASES = {each.__name__: each for each in (whole_calls, faults, shared, interrupted, killed)}
 
 
-def main(case: str, *where: str) -> None:
+def main(cases: str, *where: str) -> None:
     tell_hangs()
     portpart_ranks.fold_for = lambda space: Fold(0, 0)  # small levels belong to ranks, too
-    with devices(case, where == ("gpu",)) as space:
-        answer = [CASES[case](space)]
-        if case == "whole_calls":
-            with mock.patch.object(nccl, "LARGEST", 0):  # lengths are asked for
-                answer.append(whole_calls(space))
-    print(json.dumps([WORLD.rank, answer]), flush=True)
+    answers = {}
+    with devices(cases, where == ("gpu",)) as space:
+        for case in cases.split(","):
+            answers[case] = [CASES[case](space)]
+            if case == "whole_calls":
+                with mock.patch.object(nccl, "LARGEST", 0):  # lengths are asked for
+                    answers[case].append(whole_calls(space))
+    print(json.dumps([WORLD.rank, answers]), flush=True)
 
 
 if __name__ == "__main__":

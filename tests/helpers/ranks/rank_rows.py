@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -45,6 +47,12 @@ def space_of(name: str) -> ExecutionSpace:
         "cpu-2": lambda: backends.space("cpu", threads=2),
         "lanes": lambda: LanesSpace(3), "host-cuda": host_cuda_space, "stand-in": StandInGpu}
     return makers[kind]()  # type: ignore[no-any-return]
+
+
+def with_sizes(*axes: Iterable[str]) -> list[tuple[Any, ...]]:
+    """All combinations of names, in turn with 1, 3 and 8 ranks and with 2 and 5."""
+    return [(*(name for _, name in each), size) for each in product(*map(enumerate, axes))
+            for size in SIZES[sum(place for place, _ in each) % 2 :: 2]]
 
 
 def borders(n: int, size: int, seed: int) -> list[int]:
