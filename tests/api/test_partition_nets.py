@@ -122,12 +122,13 @@ def test_small_ones_are_best(objective: str) -> None:
             net_weights=random.integers(1, 6, len(nets)))
         limit = oracles.block_weight_limit(n, k, "0.2")
         expected = net_oracles.best(hypergraph, k, limit, objective)
-        found = min(getattr(portpart.partition(hypergraph, k, imbalance=0.2, seed=each,
-                                               objective=objective), objective)
-                    for each in range(8))
-        cases, hits = cases + 1, hits + (found == expected)
         assert expected is not None
-        assert found >= expected
+        values = (getattr(portpart.partition(hypergraph, k, imbalance=0.2, seed=each,
+                                             objective=objective), objective)
+                  for each in range(8))
+        found = next((value for value in values if value <= expected), None)
+        assert found in (expected, None)
+        cases, hits = cases + 1, hits + (found == expected)
     assert hits >= 0.9 * cases
 
 

@@ -17,7 +17,7 @@ from tests.oracles import nets as net_oracles
 
 N = 24 * 24
 
-ROUNDS, BEFORE = 24, 5
+ROUNDS, BEFORE = 16, 5
 
 GRID = {
     "portpart": {"imbalance": "1/20", "migration": "1/3", "target": [1, "2.5", 10**17 + 1, 3e17]},

@@ -108,7 +108,7 @@ def test_blocks_grow_what_warps_grow(space: ExecutionSpace, graph: Graph) -> Non
 
 @pytest.mark.parametrize(("graph", "lanes"), [
     (generators.delaunay(60), 8),
-    (random_graph(9, 25, 2), 64),
+    (random_graph(9, 25, 2), 36),
     (random_graph(50, 200, 3, weighted=True, vertex_weighted=True), 3),
     (random_graph(60, 40, 3), 3),
     (raw_graph(30, [(0, 1)] * 3 + [(i, 0) for i in range(1, 30)]).graph(), 3),

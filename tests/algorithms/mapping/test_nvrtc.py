@@ -38,18 +38,17 @@ def seen() -> tuple[list, dict]:
     return list(host_cuda.seen), dict(host_cuda.residents)
 
 
-@pytest.mark.parametrize(("end", "widths"), [(0, {32, 256}), (-1, set())],
-                         ids=["oldest", "newest"])
-def test_kernels_compile(seen: tuple[list, dict], end: int, widths: set[int]) -> None:
-    """As wide as they are launched, and for one of the architectures at other widths."""
+@pytest.mark.parametrize("end", [0, -1], ids=["oldest", "newest"])
+def test_kernels_compile(seen: tuple[list, dict], end: int) -> None:
+    """As wide as they are launched and at other widths, each for one architecture."""
     translations = [
         translate(kernel, tuple(map(type_of, tags)), width, (PACKED,))
         for kernel, tags, team in seen[0]
-        for width in ({team, *widths} if kernel.uses_team_words else {team})
+        for width in (sorted({team, 32, 256}) if kernel.uses_team_words else {team})
         if BLOCK // width * bytes_of(kernel.team_arrays) <= bytes_per_team(width)
     ]
     assert any(translation.symbol.startswith("propose_swap") for translation in translations)
-    nvrtc.ptx(nvrtc.module_text(translations), nvrtc.architectures()[end], quick=True)
+    nvrtc.ptx(nvrtc.module_text(translations[end % 2 :: 2]), nvrtc.architectures()[end], quick=True)
 
 
 def test_programs_compile(seen: tuple[list, dict]) -> None:
