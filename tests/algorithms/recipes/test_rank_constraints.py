@@ -50,7 +50,7 @@ WHOLE = {
 SEARCHES = {
     "strong": PRESETS["strong"],
     "best": changed(PRESETS["best"], {"coarsening.min_coarsest": 96}),
-    "small": changed(PRESETS["best"], {**SMALL, "search.runs": 3, "search.cycles": 1}),
+    "small": changed(PRESETS["best"], {**SMALL, "search.runs": 2, "search.cycles": 1}),
 }
 
 
@@ -167,7 +167,8 @@ def test_where_levels_fold_does_not_matter(fold):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DEVICES)
 def test_what_is_wanted_does_not_depend_on_the_device(name):
-    there, graph = space_of(name), WHOLE["weighted"]
+    there = space_of(name)
+    graph = random_graph(500, 1600, 4, weighted=True, vertex_weighted=True)
     n, first = graph.num_vertices, borders(graph.num_vertices, 3, 1)
     fixed, initial = few_fixed(n, 6).astype(np.int32), anywhere(n, 6).astype(np.int32)
     start = np.where(fixed < 0, initial, fixed)
