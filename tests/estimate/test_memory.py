@@ -53,8 +53,10 @@ CASES = [("portpart", "fast", 64), ("portpart", "strong", 64), ("portpart", "bes
          ("gkway", "strong", 64), ("gkway", "paper", 64), ("gpmetis", "paper", 64),
          ("jet", "paper", 64),
          *((name, preset, k) for name, preset in DEFAULTS.items() for k in (2, 64, 1000))]
-RUNS = [(name, case) for name in GRAPHS for case in CASES
-        if case[1] != "best" or (case[2] == 64) == (name in ("mesh", "weighted grid"))]
+RUNS = [(name, case) for i, name in enumerate(GRAPHS) for j, case in enumerate(CASES)
+        if (i + j) % 2 == 0]
+"""Each case on the mesh and the cube, or on the weighted grid and the skewed graph."""
+
 WORST = ("musae_github", "gemsec_deezer_HU", "epfl_log2", "luxembourg_osm")
 """Real graphs whose levels keep most arcs, or most vertices."""
 OTHERS = ("rome99", "wiki-Vote", "ego-Facebook", "motorbike", "tv80_pins", "bcsstk29")
@@ -101,8 +103,9 @@ def test_estimates_hold_where_graphs_hardly_shrink(name: str, algorithm: str) ->
     assert used <= peak_of(graph, algorithm, DEFAULTS[algorithm], k) <= FAR * used
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize(("name", "algorithm"), [
+    (name, algorithm) for i, name in enumerate(OTHERS) for j, algorithm in enumerate(ALGORITHMS)
+    if (i + j) % 2 == 0 or algorithm == "portpart"])
 def test_estimates_by_the_graph_are_close_for_real_graphs(name: str, algorithm: str) -> None:
     graph = real_graph(name)
     used = assert_close(graph, algorithm, "default", 64)

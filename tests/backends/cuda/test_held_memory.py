@@ -32,10 +32,10 @@ DEVICE = 139 * 2**30
 """Bytes of the device that the one of a test stands for."""
 
 GRAPHS: dict[str, Callable[[ExecutionSpace], EitherGraph]] = {
-    "cube": lambda space: cube(space, 48),
+    "cube": lambda space: cube(space, 42),
     "mesh": lambda space: copied(generators.delaunay(20_000), space),
     "rmat": lambda space: copied(generators.rmat(13), space),
-    "netlist": lambda space: copied(generators.netlist(12_000), space),
+    "netlist": lambda space: copied(generators.netlist(8_000), space),
 }
 
 
