@@ -159,7 +159,7 @@ def assert_prefix_is_longest(space: ExecutionSpace, moves: Moves) -> int:
 @pytest.mark.parametrize("k", [2, 9, 700])
 def test_many_moves(space: ExecutionSpace, k: int, room: int, gains: int) -> None:
     kept = [assert_prefix_is_longest(space, Moves(5000, k, 3000, seed, room, gains))
-            for seed in range(3)]
+            for seed in range(2)]
     assert_rooms_are_filled(space, Moves(5000, k, 3000, 1, room, gains))
     if k == 2 and room > 0:
         assert any(0 < count < 3000 for count in kept)

@@ -108,7 +108,7 @@ def grown(graph: Graph, spacing: int, rest: np.ndarray) -> list[int]:
 
 
 @pytest.mark.parametrize("name", ["cpu-1", "cpu-2", "lanes", *DEVICES])
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", SIZES[::2])
 def test_regions_grow_as_by_breadth_first_search(size, name):
     space = space_of(name)
     for graph in (whole_of(SPREAD["mesh"]), random_graph(700, 500, 2)):

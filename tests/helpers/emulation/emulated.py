@@ -134,7 +134,9 @@ def cases() -> dict[Case, int]:
     """Each with a number of lanes: every algorithm has one, two and three."""
     found = {Case(graph, algorithm): (i + j) % 3 + 1 for i, graph in enumerate(GRAPHS)
              for j, algorithm in enumerate(("portpart", "jet", "gkway", "gpmetis", "igkway"))}
-    sections, integrated, flows = (*SECTIONS.items(),), (*SMALL.items(),), (("flows.levels", 9),)
+    few = {name: value for name, value in FEW_STEPS.items() if name.startswith("refinement")}
+    integrated = (*{**SMALL, **few}.items(),)
+    sections, flows = (*SECTIONS.items(),), (("flows.levels", 9),)
     idle = (("refinement.finest.iteration_limit", 0), ("refinement.coarse.iteration_limit", 0),
             ("initial.growing.finest_passes", 0))
     inheriting = ("initial.growing", INHERITING), ("clustering", IMPROVED)
