@@ -78,6 +78,9 @@ class GrowingOptions:
     max_moves_for_many: int | None = option(
         None, "Maximum number of moves in a refinement pass for more than 32 blocks, because moves "
         "are sequential.", min=1)
+    twice_up_to: int = option(
+        0, "For at most this number of blocks there are twice as many attempts at each bisection, "
+        "and twice as many are refined.", min=0)
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -102,6 +105,10 @@ class GrowingOptions:
 
     def for_blocks(self, num_blocks: int) -> GrowingOptions:
         """The same with what differs where there are few or many blocks."""
+        if num_blocks <= self.twice_up_to:
+            more = replace(self, twice_up_to=0, trials=2 * self.trials,
+                           refined_trials=2 * self.refined_trials)
+            return more.for_blocks(num_blocks)
         if num_blocks <= FEW_BLOCKS and self.hierarchies_for_few is not None:
             return replace(self, hierarchies=self.hierarchies_for_few)
         if num_blocks <= MANY_BLOCKS:

@@ -22,7 +22,7 @@ from portpart.algorithms.multilevel import (
 from portpart.algorithms.refinement import FlowOptions, RefinementOptions
 from portpart.options import changed, check_options, described, option
 
-MANY_STARTS = GrowingOptions(refined=4, candidates=4, hierarchies_for_few=4)
+MANY_STARTS = GrowingOptions(refined=4, candidates=4, hierarchies_for_few=4, twice_up_to=4)
 STARTS = changed(MANY_STARTS, {"candidates_for_many": 2})
 
 
@@ -85,7 +85,7 @@ PRESETS = {
     "fast": changed(PortpartConfig(), {
         "initial.starts": 2,
         "initial.start_blocks": 64,
-        "initial.growing": GrowingOptions(refined=1, candidates=1),
+        "initial.growing": GrowingOptions(refined=1, candidates=1, twice_up_to=4),
         "refinement.temperatures": (0.5,),
         "refinement.finest_temperatures": (0.25,),
         "refinement.coarse": RefinementOptions(tolerance=0.99),
@@ -99,7 +99,7 @@ PRESETS = {
         "clustering.growths_for_two": (8, 4, 3),
         "initial.growing": GrowingOptions(
             refined=4, candidates=16, candidates_for_many=4, hierarchies=16,
-            hierarchies_for_many=1, max_blocks=128),
+            hierarchies_for_many=1, max_blocks=128, twice_up_to=4),
         "search.runs": 4,
         "search.cycles": 2,
         "search.population": 24,
