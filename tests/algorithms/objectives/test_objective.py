@@ -324,9 +324,8 @@ def walked(graph: Graph, k: int, imbalance: str, seed: int = 1, algorithm: str =
     return copied(repaired(graph, run(problem, config), problem.balance)[0])
 
 
-@pytest.mark.parametrize(("name", "algorithm"), [
-    (name, algorithm) for i, algorithm in enumerate(ALGORITHMS) for j, name in enumerate(LARGE)
-    if (i + j) % 3 < 2])
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("name", LARGE)
 def test_walks_take_it(space: ExecutionSpace, name: str, algorithm: str) -> None:
     """Starts are made for the cut; the rest pays less than where all is done for the cut."""
     graph, k = LARGE[name], 7
@@ -353,14 +352,14 @@ def test_as_many_blocks_as_vertices_are_numbered_for_it() -> None:
 
 
 def test_the_best_of_eight_seeds_is_the_optimum_of_most_small_graphs() -> None:
-    """Of 93 % of 200, by the preset for the best partitions: of 99 % where vertices are alike.
+    """Of 94 % of 400, by the preset for the best partitions: of 99 % where vertices are alike.
 
     Where they have weights, of 91 %: vertices in full blocks would have to change places.
     """
     cases = ((case, optimum(*case)) for case in map(small_case, itertools.count()))
     possible = ((case, value) for case, value in cases if value is not None)
     hits = []
-    for (graph, k, imbalance), value in itertools.islice(possible, 200):
+    for (graph, k, imbalance), value in itertools.islice(possible, 400):
         balanced: list[int] = []
         for seed in range(8):
             part = walked(graph, k, imbalance, seed, preset="best")
@@ -370,4 +369,4 @@ def test_the_best_of_eight_seeds_is_the_optimum_of_most_small_graphs() -> None:
                 break
         assert min(balanced, default=value) >= value
         hits.append(value in balanced)
-    assert sum(hits) >= 0.93 * 200
+    assert sum(hits) >= 0.94 * 400

@@ -70,7 +70,7 @@ from tests.helpers.emulation.emulated_edits import (
     edited_graph,
     edited_nets,
 )
-from tests.helpers.emulation.emulated_rounds import FEW_STEPS, of_population
+from tests.helpers.emulation.emulated_rounds import of_population
 from tests.helpers.emulation.lanes import LanesSpace
 from tests.helpers.nets import circuit, hypergraph_of, neighbourhoods, with_weights
 from tests.helpers.ranks.rank_rows import borders, move_anywhere, rows_of
@@ -88,7 +88,7 @@ HYPERGRAPHS = {"circuit": lambda: circuit(60, 5, large=30, weighted=True),
 SMALL = {"coarsening.coarsest_per_block": 2, "coarsening.min_coarsest": 8}
 """Coarsening goes on for small graphs too."""
 
-SECTIONS = {"preset": changed(PortpartConfig(), {"initial.starts": 2, **FEW_STEPS, **SMALL}),
+SECTIONS = {"preset": changed(PortpartConfig(), {"initial.starts": 2, **SMALL}),
             "min_coarsest": 4}
 """The same for multisection."""
 
@@ -134,9 +134,7 @@ def cases() -> dict[Case, int]:
     """Each with a number of lanes: every algorithm has one, two and three."""
     found = {Case(graph, algorithm): (i + j) % 3 + 1 for i, graph in enumerate(GRAPHS)
              for j, algorithm in enumerate(("portpart", "jet", "gkway", "gpmetis", "igkway"))}
-    few = {name: value for name, value in FEW_STEPS.items() if name.startswith("refinement")}
-    integrated = (*{**SMALL, **few}.items(),)
-    sections, flows = (*SECTIONS.items(),), (("flows.levels", 9),)
+    sections, integrated, flows = (*SECTIONS.items(),), (*SMALL.items(),), (("flows.levels", 9),)
     idle = (("refinement.finest.iteration_limit", 0), ("refinement.coarse.iteration_limit", 0),
             ("initial.growing.finest_passes", 0))
     inheriting = ("initial.growing", INHERITING), ("clustering", IMPROVED)

@@ -15,21 +15,13 @@ from portpart.options import changed
 from tests import oracles
 from tests.helpers.refining import balance_of
 
-FEW_STEPS = {
-    "initial.growing.candidates": 2, "initial.growing.trials": 2,
-    "initial.growing.refined_trials": 1, "initial.growing.passes": 1,
-    "refinement.coarse.iteration_limit": 6, "refinement.finest": None,
-    "refinement.finest_small": None}
-"""Changes of a preset of which several partitions are made; other cases take more steps."""
-
 
 def of_population(graph: EitherGraph) -> np.ndarray:
     """The blocks after some rounds, and how drawn partitions differ."""
     space, of_nets = graph.space, isinstance(graph, Hypergraph)
     run, config = lookup("portpart", "default", of_nets=of_nets)
-    config = changed(config, {
-        "search.population": 2, "coarsening.coarsest_per_block": 2, "coarsening.min_coarsest": 8,
-        **FEW_STEPS})
+    config = changed(config, {"search.population": 2, "coarsening.coarsest_per_block": 2,
+                              "coarsening.min_coarsest": 8})
     problem = Problem(graph, balance_of(graph, 3), 4, Trace(space, graph, None),
                       Constraints(rounds=5), net_objective("km1") if of_nets else CUT)
     population, random = Population(problem, 3), np.random.default_rng(1)

@@ -32,7 +32,6 @@ from tests.helpers.emulation.host_cuda import HostCudaSpace
 from tests.helpers.emulation.races import Uses, watched
 
 MASK = 2**64 - 1
-POWERS_OF_FOUR = {4**power for power in range(16)}
 
 
 class _Barrier:
@@ -164,8 +163,7 @@ class _Team:
         here.made += 1
         with self.atomic:
             if here.made not in self.arrays:
-                made = np.full(size, 77, element.name)
-                self.arrays[here.made] = made if self.size == 1 else watched(made, self.use)
+                self.arrays[here.made] = watched(np.full(size, 77, element.name), self.use)
             return self.arrays[here.made]
 
     def use(self, array: np.ndarray, place: Any, way: str) -> None:
@@ -286,8 +284,8 @@ class LanesSpace(HostCudaSpace):
 
     The lanes of a team may not race for elements of its arrays, and in the kernels of the names
     `watching` not for those of the arrays that they are given either.  Lanes go on in turn, each
-    until it waits for the others.  At launches 1, 4, 16 ... of a kernel they are threads, which may
-    stop anywhere, but take their time.
+    until it waits for the others.  At launches 1, 2, 4, 8 ... of a kernel they are threads, which
+    may stop anywhere, but take their time.
     """
 
     name = "lanes"
@@ -305,7 +303,7 @@ class LanesSpace(HostCudaSpace):
         items = list(range(n))
         self.random.shuffle(items)
         self.launched[kernel.name] += 1
-        mixes = team > 1 and self.launched[kernel.name] in POWERS_OF_FOUR
+        mixes = team > 1 and self.launched[kernel.name].bit_count() == 1
         crew = _Team(1 if team == 1 else self.lanes, mixes)
         if kernel.name in self.watching:
             args = tuple(watched(given, crew.use) if isinstance(given, np.ndarray) else given

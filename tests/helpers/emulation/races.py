@@ -59,7 +59,6 @@ class Uses:
     def __init__(self) -> None:
         self._guard = threading.Lock()
         self._elements: defaultdict[Hashable, _Element] = defaultdict(_Element)
-        self._last: dict[Hashable, tuple[int, str, int]] = {}
 
     def note(self, name: Hashable, lane: int, way: str, meeting: int) -> None:
         """Note that a lane that has met the others so often uses an element.
@@ -67,10 +66,7 @@ class Uses:
         Lanes may read together, or add together by "atomic"; all else in between two meetings
         raises AssertionError, whatever the lanes really did first.
         """
-        if self._last.get(name) == (lane, way, meeting):
-            return
         with self._guard:
-            self._last[name] = lane, way, meeting
             element = self._elements[name]
             if element.use(lane, way, meeting):
                 text = f"lanes race for an element of an array: {element.lanes}"
