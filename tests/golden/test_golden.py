@@ -16,8 +16,7 @@ OF_MANY = [case for case in CASES if case.k in cases.MANY_BLOCKS]
 OF_FEW = [case for case in CASES if case.k not in cases.MANY_BLOCKS]
 ON_CPU = OF_MANY[::2] + [case for i, case in enumerate(OF_FEW)
                          if i % 2 == 0 or (case.objective is not None and case.rounds is None)]
-"""All of hypergraphs, and of graphs every second.  A GPU reproduces
-all cases."""
+"""All of hypergraphs, and of graphs every second.  A GPU reproduces all cases."""
 
 
 def check(case: cases.Case, device: str) -> None:
