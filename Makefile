@@ -60,11 +60,11 @@ demo: $(call with,plot)
 # a process for each core, memory for eight at most
 PARALLEL = --numprocesses=auto --maxprocesses=8 --dist=worksteal
 
-test: $(call with,dev plot)
+test: $(call with,dev)
 	$(PY) -m pytest -m "not gpu" $(PARALLEL)
 
 # one space of kernels, and files of tests/repository/quick.py
-quick: $(call with,dev plot)
+quick: $(call with,dev)
 	$(PY) -m pytest -q -m "not gpu and not slow" -k "not host-cuda and not cpu-1" $(PARALLEL) \
 	    $$($(PY) -m tests.repository.quick)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +17,30 @@ from portpart import backends
 from portpart.backends.programs.interface import ExecutionSpace
 from portpart.errors import DeviceUnavailable
 from tests.helpers import data_folder as real_graphs
-from tests.helpers.threads import use_threads_at_once
+from tests.helpers.threads import compile_here, use_threads_at_once
 
 use_threads_at_once()
+compile_here()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, Any, Any]:
+    """Collect tests without looking for garbage, which would take as long again.
+
+    What is collected stays until the end, so nobody looks for garbage in it later either.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Slow tests first, so that no process is left with one in the end."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
 
 SPACES: dict[str, Any] = {
     "cpu-1": lambda: backends.space("cpu", threads=1),

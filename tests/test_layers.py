@@ -21,6 +21,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.each import for_each
+
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "portpart"
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -172,7 +174,7 @@ def test_only_these_modules_are_beside_the_folders() -> None:
     assert {path.stem for path in PACKAGE.glob("*.py")} == TOP
 
 
-@pytest.mark.parametrize("path", MODULES, ids=place_of)
+@for_each(MODULES)
 def test_module_imports_only_its_own_unit_and_lower_layers(path: Path) -> None:
     own = unit_of(path)
     for file, line in own_imports(path):
@@ -202,7 +204,7 @@ def test_the_folders_of_a_part_have_an_order(part: str) -> None:
                 assert not known or together or floor[other] < floor[own], f"{path}:{line}"
 
 
-@pytest.mark.parametrize("path", MODULES, ids=place_of)
+@for_each(MODULES)
 def test_names_of_other_folders_come_through_their_doors(path: Path) -> None:
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and str(node.module).startswith("portpart."):
@@ -254,7 +256,7 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
         pytest.fail(" <- ".join(place_of(path) for path in error.args[1]))
 
 
-@pytest.mark.parametrize("path", MODULES, ids=place_of)
+@for_each(MODULES)
 def test_compilers_are_imported_behind_their_door_only(path: Path) -> None:
     place = path.relative_to(ROOT).as_posix()
     free = lines_for_types(path) if place == TYPE_OF_ARRAYS else set()

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
+from collections.abc import Iterator
 from itertools import product
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -18,47 +23,83 @@ FOR_MANY = "portpart.primitives."
 """Kernels for long arrays, and those of primitives that others use: tests/primitives has them."""
 
 
+class Ran(NamedTuple):
+    """A kernel that has run: where it is written, with how many lanes, and whether it has teams.
+
+    Of a kernel by degree also what it is called and does, and for which objective.
+    """
+
+    name: str
+    lanes: int
+    has_teams: bool
+    by_degree: tuple[str, ...]
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all processes of this run of pytest share."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_lanes_and_order_decide_nothing(case: Case) -> None:
+def test_lanes_and_order_decide_nothing(case: Case, folder: Path) -> None:
+    found = blocks_of(case, folder)
     expected, _ = outcome(case, 0)
-    found, _ = outcome(case, CASES[case])
     assert np.array_equal(found, expected)
 
 
-def kernels_that_ran() -> dict[Kernel, int]:
-    """With the most lanes that each has had."""
-    ran: dict[Kernel, int] = {}
-    for case, lanes in CASES.items():
-        for kernel, most in outcome(case, lanes)[1].items():
-            ran[kernel] = max(most, ran.get(kernel, 0))
-    return ran
+def blocks_of(case: Case, folder: Path) -> np.ndarray:
+    """The blocks; which kernels have run is written down."""
+    blocks, kernels = outcome(case, CASES[case])
+    ran = [Ran(name_of(kernel), lanes, kernel.uses_team_words, by_degree_of(kernel))
+           for kernel, lanes in kernels.items()]
+    path = path_of(case, folder)
+    unfinished = path.with_suffix(f".{os.getpid()}")
+    unfinished.write_text(json.dumps(ran))
+    unfinished.replace(path)
+    return blocks
 
 
-def test_every_kernel_of_the_algorithms_has_run() -> None:
+def path_of(case: Case, folder: Path) -> Path:
+    return folder / f"emulated-{[*CASES].index(case)}.json"
+
+
+def by_degree_of(kernel: Kernel) -> tuple[str, ...]:
+    if kernel.function.__module__ != by_degree.__name__:
+        return ()
+    body = kernel.values["job"].body
+    values = {**body.values, **({"search": body.values["rating"].search}
+                                if "rating" in body.values else {})}
+    distance = values["search"].rules.distance.name if "search" in values else "any"
+    return kernel.name, body.name, distance
+
+
+def kernels_that_ran(folder: Path) -> Iterator[Ran]:
+    """In all cases; another process may have run some, and what has not been run is."""
+    for case in CASES:
+        path = path_of(case, folder)
+        if not path.exists():
+            blocks_of(case, folder)
+        for name, lanes, has_teams, by_degree_ in json.loads(path.read_text()):
+            yield Ran(name, lanes, has_teams, tuple(by_degree_))
+
+
+def test_every_kernel_of_the_algorithms_has_run(folder: Path) -> None:
     most: dict[str, int] = {}
     teams = set()
-    for kernel, lanes in kernels_that_ran().items():
-        name = name_of(kernel)
-        most[name] = max(lanes, most.get(name, 0))
-        if kernel.uses_team_words:
-            teams.add(name)
+    for ran in kernels_that_ran(folder):
+        most[ran.name] = max(ran.lanes, most.get(ran.name, 0))
+        if ran.has_teams:
+            teams.add(ran.name)
     wanted = {name for name in kernels_as_written() if not name.startswith(FOR_MANY)}
     assert wanted - set(most) == set()
     assert {name for name in wanted & teams if most[name] == 1} == set()
 
 
-def body_and_distance(kernel: Kernel) -> tuple[str, str]:
-    """What a kernel by degree does, and for which objective."""
-    body = kernel.values["job"].body
-    values = {**body.values, **({"search": body.values["rating"].search}
-                                if "rating" in body.values else {})}
-    return body.name, values["search"].rules.distance.name if "search" in values else "any"
-
-
-def test_vertices_of_all_degrees_have_been_valued_in_every_way() -> None:
+def test_vertices_of_all_degrees_have_been_valued_in_every_way(folder: Path) -> None:
     """Those with few neighbours, with many, and hubs."""
-    ran = {(kernel.name, *body_and_distance(kernel)) for kernel in kernels_that_ran()
-           if kernel.function.__module__ == by_degree.__name__}
+    ran = {ran.by_degree for ran in kernels_that_ran(folder) if ran.by_degree}
     distances = ("one_distance", "tree_distance", "matrix_distance")
     ways = {*product(("refresh_gain", "rate"), distances), ("find_legal", "one_distance")}
     assert ran == {(kind, *way) for kind in ("of_low_degree", "of_high_degree", "of_hub") for way

@@ -87,6 +87,7 @@ def test_every_algorithm_is_run_under_the_tool() -> None:
     assert not missing
 
 
+@pytest.mark.slow
 def test_every_kernel_is_run_under_the_tool(monkeypatch: pytest.MonkeyPatch) -> None:
     space = Recording()
     monkeypatch.setitem(spaces._spaces, ("cpu", None), space)

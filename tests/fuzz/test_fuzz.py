@@ -29,6 +29,7 @@ MEMORY = 2 << 30
 JOBS = min(2, len(os.sched_getaffinity(0)))
 
 
+@pytest.mark.slow
 def test_no_mutated_input_has_an_unclean_outcome(tmp_path: Path) -> None:
     settings = Settings(1, SECONDS, MEMORY)  # make fuzz draws other seeds
     found = run(counts_of(CASES, list(targets.TARGETS)), settings, JOBS)

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
+from tests.helpers.each import for_each
 
 PACKAGE = Path(__file__).resolve().parents[2] / "portpart"
 
@@ -40,16 +40,14 @@ def missing(function: ast.FunctionDef) -> list[str]:
     return names + ["return"] * (function.returns is None and function.name != "__init__")
 
 
-@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")),
-                         ids=lambda path: str(path.relative_to(PACKAGE)))
+@for_each(sorted(PACKAGE.rglob("*.py")))
 def test_functions_have_type_hints(path: Path) -> None:
     bare = {f"{function.name} at line {function.lineno}": missing(function)
             for function, compiled in functions(ast.parse(path.read_text())) if not compiled}
     assert {name: found for name, found in bare.items() if found} == {}
 
 
-@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")),
-                         ids=lambda path: str(path.relative_to(PACKAGE)))
+@for_each(sorted(PACKAGE.rglob("*.py")))
 def test_kernels_and_device_functions_have_few_parameters(path: Path) -> None:
     wide = {f"{function.name} at line {function.lineno}": len(function.args.args)
             for function, compiled in functions(ast.parse(path.read_text())) if compiled}

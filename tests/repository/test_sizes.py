@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
-import pytest
+from tests.helpers.each import for_each
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted(
@@ -23,10 +23,6 @@ MEDIAN_FUNCTION = 15
 LONG_FUNCTION = 40  # at most a tenth of the functions are longer
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-
-
-def name_of(path: Path) -> str:
-    return path.relative_to(ROOT).as_posix()
 
 
 def functions(path: Path) -> Iterator[Function]:
@@ -51,12 +47,12 @@ def is_kernel(function: Function) -> bool:
     )
 
 
-@pytest.mark.parametrize("path", FILES, ids=name_of)
+@for_each(FILES)
 def test_file_is_short(path: Path) -> None:
     assert len(path.read_text().splitlines()) <= LONGEST_FILE
 
 
-@pytest.mark.parametrize("path", FILES, ids=name_of)
+@for_each(FILES)
 def test_functions_are_short(path: Path) -> None:
     for function in functions(path):
         short = is_kernel(function) and function.name not in LONG_KERNELS

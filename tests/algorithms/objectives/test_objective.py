@@ -351,6 +351,7 @@ def test_as_many_blocks_as_vertices_are_numbered_for_it() -> None:
     assert min(values) == optimum(graph, 4, "0") < paid(graph, np.arange(4))
 
 
+@pytest.mark.slow
 def test_the_best_of_eight_seeds_is_the_optimum_of_most_small_graphs() -> None:
     """Of 94 % of 400, by the preset for the best partitions: of 99 % where vertices are alike.
 

@@ -11,6 +11,7 @@ import hashlib
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -33,7 +34,12 @@ from portpart.backends.programs.table import ProgramTable
 from tests.helpers.emulation.host_words import HOST_PRELUDE
 
 COMPILER = shutil.which("g++") or shutil.which("clang++") or shutil.which("c++")
-FLAGS = ("-std=c++17", "-O1", "-w", "-fno-strict-aliasing", "-ffp-contract=off", "-shared", "-fPIC")
+# Texts are many and run for a moment: what matters is how long the compiler takes.
+FLAGS = ("-std=c++17", "-Og", "-pipe", "-w", "-fno-strict-aliasing", "-ffp-contract=off", "-shared",
+         "-fPIC", "-fno-semantic-interposition", "-fno-exceptions", "-fno-rtti",
+         "-fno-asynchronous-unwind-tables")
+LIBRARIES = ("-nostdlib", "-lgcc", "-lm") if sys.platform == "linux" else ()
+"""All that generated code may call; that of C++ would take a seventh of the time."""
 
 NO_COMPILER = "no C++ compiler found (looked for g++, clang++, c++)"
 
@@ -60,31 +66,82 @@ def translated(
 
 def compiled(symbol: str, text: str) -> Any:
     """The compiled function `symbol` of `text`, which takes one address."""
-    if symbol not in _entries:
-        entry = getattr(ctypes.CDLL(str(library_of(text))), symbol)
+    return compiled_together({symbol: text})[symbol]
+
+
+def compiled_together(texts: dict[str, str]) -> dict[str, Any]:
+    """The compiled functions of texts, each with its symbol.
+
+    Those that no test has asked for are compiled as one text: programs have many kernels in common.
+    """
+    places = {symbol: place_of(text).with_suffix(".in") for symbol, text in texts.items()
+              if symbol not in _entries}
+    missing = {symbol: place for symbol, place in places.items() if not place.exists()}
+    if missing:
+        library = library_of("\n".join(texts[symbol] for symbol in missing))
+        for place in missing.values():
+            replace_file(place, library.name)
+    for symbol, place in places.items():
+        entry = getattr(ctypes.CDLL(str(place.with_name(place.read_text()))), symbol)
         entry.argtypes, entry.restype = [ctypes.c_void_p], None
         _entries[symbol] = entry
-    return _entries[symbol]
+    return {symbol: _entries[symbol] for symbol in texts}
+
+
+def place_of(text: str) -> Path:
+    """Where what is made of a text is kept; tests of other versions may use the same folder."""
+    words = f"{COMPILER}{FLAGS}{LIBRARIES}{HOST_PRELUDE}{text}"
+    folder = Path(os.environ.get("PORTPART_TEST_CACHE", tempfile.gettempdir())) / "portpart-host"
+    return folder / hashlib.sha256(words.encode()).hexdigest()[:24]
 
 
 def library_of(text: str) -> Path:
     """The compiled library of a text."""
     assert COMPILER is not None, NO_COMPILER
-    source = HOST_PRELUDE + text
-    digest = hashlib.sha256(f"{COMPILER}{FLAGS}{source}".encode()).hexdigest()[:24]
-    folder = Path(os.environ.get("PORTPART_TEST_CACHE", tempfile.gettempdir())) / "portpart-host"
-    library = folder / f"{digest}.so"
+    library = place_of(text).with_suffix(".so")
     if not library.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        library.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=library.parent) as scratch:
             written, built = Path(scratch, "kernels.cpp"), Path(scratch, "kernels.so")
-            written.write_text(source)
-            command = [COMPILER, *FLAGS, str(written), "-o", str(built)]
+            written.write_text(HOST_PRELUDE + text)
+            command = [COMPILER, *FLAGS, str(written), *LIBRARIES, "-o", str(built)]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode:
-                raise RuntimeError(f"{done.stderr}\n{source}")
+                raise RuntimeError(f"{done.stderr}\n{HOST_PRELUDE}{text}")
             os.replace(built, library)
     return library
+
+
+def replace_file(place: Path, content: str) -> None:
+    """Write a file that other processes read: they see all of it or nothing."""
+    unfinished = place.with_name(f"{place.name}.{os.getpid()}")
+    unfinished.write_text(content)
+    os.replace(unfinished, place)
+
+
+STEPS = "_steps"
+DECLARED = "static void (*{0})(const int64*, uint32);"
+BOUND = "    {0} = reinterpret_cast<void (*)(const int64*, uint32)>(steps[{1}]);"
+ENTRY = """
+extern "C" void {0}_entry(const int64* row, uint32 own_block) {{ {0}(row, own_block); }}
+"""
+
+
+def with_steps(symbol: str, text: str, steps: Iterable[Translation]) -> Any:
+    """A program whose steps are compiled apart, once for all programs, and called by address.
+
+    Text and results are those of the program in one piece, which NVRTC's tests compile.
+    """
+    names = {each.step_symbol: each.text for each in steps}
+    entries = compiled_together({f"{name}_entry": names[name] + ENTRY.format(name)
+                                 for name in names})
+    bind = [BOUND.format(name, number) for number, name in enumerate(names)]
+    head = f'extern "C" void {symbol}{STEPS}(void* const* steps)'
+    whole = "\n".join([text, head, "{", *bind, "}"])
+    entry = compiled(symbol, whole)
+    addresses = [ctypes.cast(each, ctypes.c_void_p).value for each in entries.values()]
+    compiled(f"{symbol}{STEPS}", whole)((ctypes.c_void_p * len(names))(*addresses))
+    return entry
 
 
 class HostCudaSpace(ExecutionSpace):
@@ -145,7 +202,9 @@ class HostCudaExecutable:
         self.plan = self.table.plan()
         symbol, text = writer.write(program.steps)
         residents[symbol] = text
-        self.entry = compiled(symbol, text)
+        writer.translations = {each: Translation(found.symbol, DECLARED.format(found.step_symbol))
+                               for each, found in translations.items()}
+        self.entry = with_steps(*writer.write(program.steps, symbol), translations.values())
 
     def run(self, bindings: dict[str, Any], size: int, sizes: Any = None) -> None:
         """Run with `bindings`."""

@@ -23,7 +23,6 @@ import pytest
 
 from portpart.backends import cuda, spaces as all_spaces
 from portpart.backends.cuda import space as cuda_space
-from portpart.backends.cuda.compile import keys_of
 from portpart.backends.cuda.translate import packed_name
 from portpart.backends.language import Kernel
 from portpart.backends.programs.arguments import bits_of, tag_of
@@ -32,6 +31,7 @@ from tests.helpers.emulation.host_cuda import (
     COMPILER,
     NO_COMPILER,
     compiled,
+    compiled_together,
     library_of,
     translated,
 )
@@ -340,11 +340,12 @@ class _Kernels:
             def launch(grid: Any, block: Any, given: Any) -> None:
                 require_current(self._number)
                 entry(int(given[0]))
-
             return launch
 
-        return {id(step): launcher(step.kernel, step.args, team)
-                for step, (_, _, team) in zip(program.launches(), keys_of(program), strict=True)}
+        launches = program.launches()
+        together = [translated(each.kernel, each.args, each.team) for each in launches]
+        compiled_together({packed_name(each.symbol): each.text for each in together})
+        return {id(each): launcher(each.kernel, each.args, each.team) for each in launches}
 
 
 def _entry(kernel: Kernel, args: Any, team: int) -> Any:
