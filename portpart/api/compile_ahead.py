@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from portpart import generators, io
+from portpart import generators, graphs, io
 from portpart.algorithms.coarsening.ranks import Fold
 from portpart.api.call_options import CallOptions
 from portpart.api.rank_call import divided
@@ -23,20 +23,11 @@ from portpart.backends.language import Kernel
 from portpart.backends.programs import Executable, ExecutionSpace, Program
 from portpart.errors import InputError, shown
 from portpart.estimate import dry_run, dry_run_edges
-from portpart.graphs import (
-    VERTEX_COST,
-    EitherGraph,
-    Graph,
-    balanced_borders,
-    checked_rows,
-    copies_of_vertices,
-)
 from portpart.graphs.ranks import check_reverse_arcs, distributed
 from portpart.inputs import as_hypergraph
 
 if TYPE_CHECKING:
     from portpart.backends.programs import Bound
-    from portpart.graphs import Hypergraph
 
 # Code that several GPUs need for a call, made before anyone waits for it -----------------------
 #
@@ -76,7 +67,7 @@ class NotingSpace(CpuSpace):
         return super().executable(program)
 
 
-def note_rank_call(stage: ExecutionSpace, graph: Graph, options: CallOptions) -> None:
+def note_rank_call(stage: ExecutionSpace, graph: graphs.Graph, options: CallOptions) -> None:
     """Have the code asked for that ranks on GPUs need for a call on such a graph.
 
     Parameters
@@ -88,14 +79,14 @@ def note_rank_call(stage: ExecutionSpace, graph: Graph, options: CallOptions) ->
     """
     space = NotingSpace(stage)
     offsets = graph.offsets.astype("int64")
-    first = balanced_borders(lambda v: int(offsets[v]), graph.num_vertices, graph.num_arcs, RANKS,
-                             VERTEX_COST)
+    first = graphs.balanced_borders(lambda v: int(offsets[v]), graph.num_vertices, graph.num_arcs,
+                                    RANKS, graphs.VERTEX_COST)
     fold = Fold(graph.num_vertices // FOLDED, graph.num_arcs // FOLDED)
 
     def main(comm: Communicator) -> None:
         low, high = first[comm.rank : comm.rank + 2]
         arcs = slice(int(offsets[low]), int(offsets[high]))
-        rows = planned(comm, lambda: checked_rows(
+        rows = planned(comm, lambda: graphs.checked_rows(
             low, graph.num_vertices, offsets[low : high + 1] - offsets[low], graph.targets[arcs],
             None if graph.weights is None else graph.weights[arcs],
             None if graph.vertex_weights is None else graph.vertex_weights[low:high], space))
@@ -121,27 +112,27 @@ Progress = Callable[[int, int], None]
 """Called with the number of finished modules, and of requested ones."""
 
 
-def _weighted(graph: Graph) -> Graph:
+def _weighted(graph: graphs.Graph) -> graphs.Graph:
     """The same graph with weights of edges and vertices."""
     return replace(graph, weights=np.full(graph.num_arcs, 2, np.int32),
                    vertex_weights=np.full(graph.num_vertices, 2, np.int64), _totals={})
 
 
-def _mesh() -> Graph:
+def _mesh() -> graphs.Graph:
     side = round(VERTICES ** 0.5)
     return generators.grid_2d(side, side)
 
 
-def _volume() -> Graph:
+def _volume() -> graphs.Graph:
     side = round(VERTICES ** (1 / 3))
     return generators.grid_3d(side, side, side)
 
 
-def _matrix() -> Hypergraph:
+def _matrix() -> graphs.Hypergraph:
     return as_hypergraph(_volume().to_scipy(), model="row-net")
 
 
-def _road() -> Graph:
+def _road() -> graphs.Graph:
     return generators.road_network(VERTICES // 2)
 
 
@@ -151,7 +142,7 @@ EDGES = "edges"
 OF_NETS = ("circuit", "matrix", EDGES)
 """Kinds that several devices do not partition."""
 
-KINDS: dict[str, Callable[[], Iterable[EitherGraph]]] = {
+KINDS: dict[str, Callable[[], Iterable[graphs.EitherGraph]]] = {
     "mesh": lambda: (_mesh(), generators.delaunay(VERTICES), _volume(), _weighted(_volume())),
     "web": lambda: (generators.rmat(15),),
     "circuit": lambda: (generators.netlist(VERTICES),),
@@ -212,7 +203,8 @@ def compile_for_gpu(capability: int, kinds: Iterable[str], presets: Iterable[str
     if ranks:
         for kind, preset, k in itertools.product(kinds, presets, BLOCKS_OF_RANKS):
             for graph in KINDS[kind]() if kind not in OF_NETS else ():
-                note_rank_call(stage.space, cast(Graph, graph), CallOptions(k, preset=preset))
+                note_rank_call(stage.space, cast(graphs.Graph, graph),
+                               CallOptions(k, preset=preset))
         stage.space.ask()
     made: set[bytes] = set()
     asked = modules.asked()
@@ -238,7 +230,7 @@ def compile_for_cpu(kinds: Iterable[str], presets: Iterable[str],
         part, _ = call.partition(call.problem)
         call.measured(part, call.problem.trace)
         if call.spec.edges is not None:
-            copies_of_vertices(call.spec.edges, part)
+            graphs.copies_of_vertices(call.spec.edges, part)
         number += 1
         report(number, number)
     compile_all()

@@ -7,18 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from portpart.algorithms import recipes
 from portpart.algorithms.coarsening import in_order, places_by_nets, reduced_nets
 from portpart.algorithms.edits import EditableGraph, EditableHypergraph
 from portpart.algorithms.incremental import IncrementalRefiner, PartitionFigures
 from portpart.algorithms.objectives import CUT, Balance, net_objective
-from portpart.algorithms.recipes import (
-    ALGORITHMS,
-    OF_EDGES,
-    OF_NETS,
-    HypergraphConfig,
-    entry_of,
-    find,
-)
 from portpart.api.call_options import checked
 from portpart.api.device import NOT_OF_GRAPHS, NOT_OF_NETS
 from portpart.api.rank_memory import OF_NUMBER, OF_WORD, of_ranks
@@ -51,7 +44,6 @@ from portpart.graphs import (
 from portpart.options import MAX_BLOCKS, checked_integer
 
 if TYPE_CHECKING:
-    from portpart.algorithms.recipes import Algorithm
     from portpart.options import Configuration
 
 PARTS = 2
@@ -199,8 +191,9 @@ def memory_estimate(
     if ranks > 1:
         return of_ranks(sizes, k, algorithm, preset, arc_shrink, like, ranks, ghosts, device,
                         moves)
-    found, config = find(algorithm, preset,
-                         OF_EDGES if edges else OF_NETS if of_nets else ALGORITHMS)
+    found, config = recipes.find(algorithm, preset,
+                                 recipes.OF_EDGES if edges else recipes.OF_NETS if of_nets
+                                 else recipes.ALGORITHMS)
     has_rounds = rounds is not None
     if has_rounds:
         require_population(algorithm, preset, config)
@@ -214,20 +207,20 @@ def session_bytes(sizes: GivenSizes, shrinking: Shrinking, config: Configuration
     space = SizingSpace(shrinking)
     graph = sizes.made(space)
     own, n = space.live, graph.num_vertices
-    growth = entry_of(config).growth
+    growth = recipes.entry_of(config).growth
     edited: Any = (EditableHypergraph(graph, growth) if isinstance(graph, Hypergraph)
                    else EditableGraph(graph, growth))
     edited.num_blocks = k
     refiner = IncrementalRefiner(
         edited, space.zeros(n, np.int32), lambda total: Balance(k, total, total // k),
         net_objective("km1") if isinstance(graph, Hypergraph) else CUT, 0, 1, None, None,
-        entry_of(config).around, PartitionFigures(0, np.ones(k, np.int64)))
+        recipes.entry_of(config).around, PartitionFigures(0, np.ones(k, np.int64)))
     kept = space.live - own
     del refiner
     return kept
 
 
-def _of_partition(sizes: GivenSizes, k: int, algorithm: Algorithm, config: Configuration,
+def _of_partition(sizes: GivenSizes, k: int, algorithm: recipes.Algorithm, config: Configuration,
                   arc_shrink: float | None, like: EitherGraph | None,
                   session: bool, has_rounds: bool) -> MemoryEstimate:
     """The estimate for a partition, or for a session."""
@@ -253,7 +246,7 @@ def _of_partition(sizes: GivenSizes, k: int, algorithm: Algorithm, config: Confi
     kept = session_bytes(given, ways[0], config, k)
     # weights are multiplied by the denominator of a price: sums of them may become wide
     scaled = (replace(sizes, total=MAX_INT32 // (2 * EDGE_WEIGHT))
-              if isinstance(config, HypergraphConfig) else sizes)
+              if isinstance(config, recipes.HypergraphConfig) else sizes)
     again = counted(scaled, ways, partition_call(algorithm, config, k, previous=True))
     n = sizes.counts[0]
     # while all levels are refined the graph exists twice
@@ -262,7 +255,7 @@ def _of_partition(sizes: GivenSizes, k: int, algorithm: Algorithm, config: Confi
                    refinement=kept + most)
 
 
-def _of_edges(graph: GivenSizes, k: int, algorithm: Algorithm, config: Configuration,
+def _of_edges(graph: GivenSizes, k: int, algorithm: recipes.Algorithm, config: Configuration,
               arc_shrink: float | None, like: EitherGraph | None,
               has_rounds: bool) -> MemoryEstimate:
     """The estimate for a partition of the edges of a graph, whose arcs are there besides."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from portpart import graphs
 from portpart.algorithms.objectives import (
     CUT,
     NET_COSTS,
@@ -20,24 +21,10 @@ from portpart.algorithms.objectives import (
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.errors import InputError, shown
 from portpart.estimate import dry_run_edges
-from portpart.graphs import (
-    EitherGraph,
-    Graph,
-    Hypergraph,
-    as_array,
-    edge_hypergraph,
-    graph_of_pairs,
-    in_order,
-    integral,
-    irregularities,
-    neighbourhood_hypergraph,
-    total_of,
-)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from portpart.graphs import Numbers
 
 OF_GRAPHS = ("cut", "volume")
 """Objectives of graphs, the default first; those of hypergraphs are `NET_COSTS`."""
@@ -63,11 +50,11 @@ class ObjectiveSpec:
         The edges of the graph, if these are divided, as its vertices.
     """
 
-    graph: EitherGraph
+    graph: graphs.EitherGraph
     objective: Objective
     measure: Callable[[Array], dict[str, int]]
     facts: dict[str, Any]
-    edges: Hypergraph | None = None
+    edges: graphs.Hypergraph | None = None
 
     @property
     def item(self) -> str:
@@ -75,8 +62,8 @@ class ObjectiveSpec:
         return "vertex" if self.edges is None else "edge"
 
 
-def objective_spec(given: EitherGraph, k: int, objective: str | None, vertex_sizes: Numbers | None,
-                   as_edges: bool) -> ObjectiveSpec:
+def objective_spec(given: graphs.EitherGraph, k: int, objective: str | None,
+                   vertex_sizes: graphs.Numbers | None, as_edges: bool) -> ObjectiveSpec:
     """The task of a call.
 
     The communication volume of a graph is the km1 of its closed neighbourhoods.  A hypergraph of
@@ -88,10 +75,10 @@ def objective_spec(given: EitherGraph, k: int, objective: str | None, vertex_siz
         If the objective is not one of such graphs, sizes are given that have no meaning, or costs
         may pass 64 bits.
     """
-    name = checked_objective(isinstance(given, Hypergraph), objective)
+    name = checked_objective(isinstance(given, graphs.Hypergraph), objective)
     if vertex_sizes is not None and name != "volume":
         raise InputError(f'vertex_sizes needs objective="volume", not {name!r}')
-    if isinstance(given, Hypergraph):
+    if isinstance(given, graphs.Hypergraph):
         return _of_hypergraph(given, k, name, as_edges)
     if name == "volume":
         return _of_volume(given, k, vertex_sizes)
@@ -99,22 +86,22 @@ def objective_spec(given: EitherGraph, k: int, objective: str | None, vertex_siz
                          _facts_of_graph(given))
 
 
-def edge_spec(given: EitherGraph, k: int, as_edges: bool) -> ObjectiveSpec:
+def edge_spec(given: graphs.EitherGraph, k: int, as_edges: bool) -> ObjectiveSpec:
     """The task of dividing the edges of a graph, which the hypergraph of them says."""
-    assert isinstance(given, Graph)
+    assert isinstance(given, graphs.Graph)
     dry_run_edges(given)
-    edges = edge_hypergraph(given)
+    edges = graphs.edge_hypergraph(given)
     spec = _of_hypergraph(edges, k, "km1", as_edges, "vertex weights")
     return replace(spec, facts=_facts_of_graph(given), edges=edges)
 
 
-def _facts_of_graph(given: Graph) -> dict[str, Any]:
+def _facts_of_graph(given: graphs.Graph) -> dict[str, Any]:
     return {"weight_scale": given.weight_scale}
 
 
-def default_objective(given: EitherGraph) -> str:
+def default_objective(given: graphs.EitherGraph) -> str:
     """What is minimised if nothing is said."""
-    return next(iter(NET_COSTS)) if isinstance(given, Hypergraph) else OF_GRAPHS[0]
+    return next(iter(NET_COSTS)) if isinstance(given, graphs.Hypergraph) else OF_GRAPHS[0]
 
 
 def checked_objective(of_nets: bool, objective: str | None, session: bool = False) -> str:
@@ -136,12 +123,12 @@ def checked_objective(of_nets: bool, objective: str | None, session: bool = Fals
     return objective
 
 
-def _of_hypergraph(given: Hypergraph, k: int, name: str, as_edges: bool,
+def _of_hypergraph(given: graphs.Hypergraph, k: int, name: str, as_edges: bool,
                    of_what: str = "net weights") -> ObjectiveSpec:
     check_net_costs(given, k, of_what)
-    facts = {"irregularities": irregularities(given)}
+    facts = {"irregularities": graphs.irregularities(given)}
     if as_edges and given.max_net_size <= 2:
-        graph = graph_of_pairs(given)
+        graph = graphs.graph_of_pairs(given)
 
         def of_edges(part: Array) -> dict[str, int]:
             cut = cut_of(graph, part)
@@ -155,20 +142,20 @@ def _of_hypergraph(given: Hypergraph, k: int, name: str, as_edges: bool,
     return ObjectiveSpec(given, net_objective(name), of_nets, facts)
 
 
-def _of_volume(given: Graph, k: int, vertex_sizes: Numbers | None) -> ObjectiveSpec:
-    nets = neighbourhood_hypergraph(given, checked_sizes(given, vertex_sizes))
+def _of_volume(given: graphs.Graph, k: int, vertex_sizes: graphs.Numbers | None) -> ObjectiveSpec:
+    nets = graphs.neighbourhood_hypergraph(given, checked_sizes(given, vertex_sizes))
     check_net_costs(nets, k, "vertex sizes")
     price = {"volume": NET_COSTS["km1"]}
     return ObjectiveSpec(nets, net_objective("km1"), lambda part: {
         "cut": cut_of(given, part), **net_values(nets, part, k, price)}, _facts_of_graph(given))
 
 
-def checked_sizes(graph: EitherGraph, sizes: Numbers | None) -> Array | None:
+def checked_sizes(graph: graphs.EitherGraph, sizes: graphs.Numbers | None) -> Array | None:
     """Sizes of vertices as the library has weights."""
     if sizes is None:
         return None
-    return amounts(graph.space, in_order(sizes, graph.names, "vertex_sizes"), graph.num_vertices,
-                   "vertex_sizes", "vertices")
+    return amounts(graph.space, graphs.in_order(sizes, graph.names, "vertex_sizes"),
+                   graph.num_vertices, "vertex_sizes", "vertices")
 
 
 def amounts(space: ExecutionSpace, values: ArrayLike, number: int, name: str, things: str) -> Array:
@@ -179,14 +166,14 @@ def amounts(space: ExecutionSpace, values: ArrayLike, number: int, name: str, th
     InputError
         Naming the first that is not so.
     """
-    array = as_array(space, values, name)
+    array = graphs.as_array(space, values, name)
     if array.shape != (number,):
         raise InputError(f"{name} have shape {tuple(array.shape)} for {number} {things}; one for "
                          "each is needed")
-    array = integral(space, array, name).astype(np.int64, copy=False)
+    array = graphs.integral(space, array, name).astype(np.int64, copy=False)
     if len(array) and int(array.min()) < 0:
         place = int((array < 0).argmax())
         amount = int(space.to_host(array[place : place + 1])[0])
         raise InputError(f"{name}[{place}] is {amount}; it must be at least 0")
-    total_of(array, name.replace("_", " "))
+    graphs.total_of(array, name.replace("_", " "))
     return array

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from portpart import estimate
 from portpart.algorithms.coarsening.ranks import CPU_FOLD, GPU_FOLD, Fold
 from portpart.algorithms.recipes import DEFAULT, find
 from portpart.algorithms.refinement import RefinementSizes, refining_bytes
@@ -19,17 +20,6 @@ from portpart.algorithms.refinement.flows import (
 )
 from portpart.algorithms.refinement.ranks import RankTotals
 from portpart.errors import InputError, shown
-from portpart.estimate import (
-    GivenSizes,
-    MemoryEstimate,
-    Search,
-    Shrinking,
-    SizingSpace,
-    counted,
-    partition_call,
-    sizes_of,
-    ways_to_shrink,
-)
 from portpart.graphs import EitherGraph
 
 if TYPE_CHECKING:
@@ -46,12 +36,12 @@ OF_MOVED, OF_LEFT = 24, 16
 """Bytes of a vertex that has moved, without its row, which is there twice, and of a ghost that the
 rank had before.  As measured in the same way."""
 
-CountedCall = Callable[[EitherGraph, SizingSpace], None]
+CountedCall = Callable[[EitherGraph, estimate.SizingSpace], None]
 
 
-def rank_estimate(sizes: GivenSizes, ways: Sequence[Shrinking], call: CountedCall, num_blocks: int,
-                  ranks: int, ghosts: int, kind: str = "cpu",
-                  moves: bool = False, flows: bool = False) -> MemoryEstimate:
+def rank_estimate(sizes: estimate.GivenSizes, ways: Sequence[estimate.Shrinking], call: CountedCall,
+                  num_blocks: int, ranks: int, ghosts: int, kind: str = "cpu",
+                  moves: bool = False, flows: bool = False) -> estimate.MemoryEstimate:
     """The estimate for the largest rank, each of which has its share of the vertices and arcs.
 
     Parameters
@@ -76,12 +66,12 @@ def rank_estimate(sizes: GivenSizes, ways: Sequence[Shrinking], call: CountedCal
     own, rows = -(-n // ranks), -(-sizes.own_bytes // ranks)
     further = OF_OWN * own + (OF_LEFT if moves else OF_GHOST) * ghosts
     if _is_folded(sizes.counts, fold):  # the rows, and the whole graph
-        return counted(sizes, ways, call).plus(further + rows)
+        return estimate.counted(sizes, ways, call).plus(further + rows)
     further += moves * (rows + OF_MOVED * own) + sums_bytes(n, num_blocks, ranks)
     divided = replace(sizes, counts=(own + (0 if moves else ghosts), -(-arcs // ranks)))
-    of_rank = counted(divided, [_divided(way, ranks) for way in ways], call)
+    of_rank = estimate.counted(divided, [_divided(way, ranks) for way in ways], call)
     coarse = replace(sizes, vertex_weights=OF_WORD, weights=sizes.weight_bytes, degree=None)
-    space, level, between, gathered = SizingSpace(ways[0]), sizes.counts, 0, 0
+    space, level, between, gathered = estimate.SizingSpace(ways[0]), sizes.counts, 0, 0
     coarser = space.coarser(level)[0]
     # maps between levels, and levels that are divided; every rank holds the coarsest one
     while not _is_folded(level, fold) and coarser != level:
@@ -93,19 +83,19 @@ def rank_estimate(sizes: GivenSizes, ways: Sequence[Shrinking], call: CountedCal
         if not _is_folded(level, fold) and coarser != level:
             share = tuple(-(-size // ranks) for size in level)
             between += replace(coarse, counts=share).own_bytes
-    of_whole = counted(replace(coarse, counts=level), ways, call)
+    of_whole = estimate.counted(replace(coarse, counts=level), ways, call)
     # what refines is made for the finest level before there are starts
     of_finest, of_folded = (
         refining_bytes(RefinementSizes(vertices, entries, num_blocks).with_room_for(level[0]))
         for vertices, entries in (divided.counts, level))
     together = of_rank.graph + between + max(0, of_finest - of_folded)
-    return MemoryEstimate(
+    return estimate.MemoryEstimate(
         of_rank.graph, between + of_whole.graph + of_whole.hierarchy,
         max(of_rank.coarsening + of_whole.graph, together + of_whole.coarsening),
         max(of_rank.refinement + gathered, together + of_whole.refinement)).plus(further)
 
 
-def _gathered_bytes(level: GivenSizes, num_blocks: int, ranks: int) -> int:
+def _gathered_bytes(level: estimate.GivenSizes, num_blocks: int, ranks: int) -> int:
     """What a rank takes to refine a divided level by flows, in addition to its share."""
     counter = np.dtype(f"i{level.weight_bytes}")
     shared = [-(-size // ranks) for size in level.counts]
@@ -114,7 +104,7 @@ def _gathered_bytes(level: GivenSizes, num_blocks: int, ranks: int) -> int:
     return level.own_bytes * (ranks + 1) // ranks + 2 * OF_NUMBER * level.counts[0] + whole - share
 
 
-def _divided(way: Shrinking, ranks: int) -> Shrinking:
+def _divided(way: estimate.Shrinking, ranks: int) -> estimate.Shrinking:
     """Levels of which each rank has its share."""
     walk = [tuple(-(-size // ranks) for size in sizes) for sizes in way.walk]
     return replace(way, walk=walk, slots={})
@@ -131,9 +121,9 @@ def _is_folded(sizes: Sequence[int], fold: Fold) -> bool:
     return sizes[0] <= fold.max_vertices and sizes[1] <= fold.max_arcs
 
 
-def of_ranks(sizes: GivenSizes, k: int, algorithm: str | None, preset: str | Configuration,
+def of_ranks(sizes: estimate.GivenSizes, k: int, algorithm: str | None, preset: str | Configuration,
              arc_shrink: float | None, like: EitherGraph | None, ranks: int, ghosts: int,
-             device: str, moves: bool) -> MemoryEstimate:
+             device: str, moves: bool) -> estimate.MemoryEstimate:
     """The estimate for a rank, if ranks can do so."""
     kind = device.partition(":")[0] if isinstance(device, str) else device
     if kind not in ("cpu", "cuda"):
@@ -143,8 +133,9 @@ def of_ranks(sizes: GivenSizes, k: int, algorithm: str | None, preset: str | Con
     if found.name != DEFAULT:
         raise InputError(f"several ranks have the algorithm {DEFAULT!r} alone; without ranks= the "
                          "estimate is that of one process")
-    if like is not None and sizes_of(like).counts == sizes.counts:
-        sizes = sizes_of(like)
-    ways = ways_to_shrink(Search(found, config, k), sizes.counts, arc_shrink, like)
-    return rank_estimate(sizes, ways, partition_call(found, config, k), k, ranks, ghosts, kind,
-                         moves, config.flows.levels > 0)
+    if like is not None and estimate.sizes_of(like).counts == sizes.counts:
+        sizes = estimate.sizes_of(like)
+    ways = estimate.ways_to_shrink(estimate.Search(found, config, k), sizes.counts, arc_shrink,
+                                   like)
+    return rank_estimate(sizes, ways, estimate.partition_call(found, config, k), k, ranks, ghosts,
+                         kind, moves, config.flows.levels > 0)

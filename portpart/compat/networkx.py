@@ -7,27 +7,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from portpart import api
+from portpart import api, graphs
 from portpart.base.interrupts import late_signals
 from portpart.errors import InputError, shown
-from portpart.graphs import (
-    KEEP,
-    ROUND,
-    ArcReading,
-    Graph,
-    NamedEdges,
-    blocks_of,
-    graph_of_edges,
-    is_networkx,
-    told_names,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
     import networkx
 
-    from portpart.graphs import Blocks
 
     WeightOf: TypeAlias = Callable[[Hashable, Hashable, dict[str, Any]], float | None]
     Weight: TypeAlias = str | WeightOf
@@ -79,13 +67,13 @@ def partition(G: networkx.Graph, k: int, **options: Any) -> list[set[Hashable]]:
     >>> sorted(map(sorted, partition(nx.barbell_graph(3, 0), 2)))
     [[0, 1, 2], [3, 4, 5]]
     """
-    if not is_networkx(G):
+    if not graphs.is_networkx(G):
         raise InputError(f"G is {shown(G)}; it must be a graph of NetworkX, and portpart.partition "
                          "takes others")
     return [set(block) for block in api.partition(G, k, **options).blocks()]
 
 
-def to_networkx(graph: Graph, part: Blocks | None = None) -> networkx.Graph:
+def to_networkx(graph: graphs.Graph, part: graphs.Blocks | None = None) -> networkx.Graph:
     """Make a NetworkX graph of a graph of portpart.
 
     Parameters
@@ -116,7 +104,7 @@ def to_networkx(graph: Graph, part: Blocks | None = None) -> networkx.Graph:
     >>> to_networkx(path, [0, 0, 1, 1]).nodes(data="block")
     NodeDataView({0: 0, 1: 0, 2: 1, 3: 1}, data='block')
     """
-    if not isinstance(graph, Graph):
+    if not isinstance(graph, graphs.Graph):
         raise InputError(f"graph is {shown(graph)}; it must be a portpart.Graph, and "
                          "portpart.as_graph makes one")
     with late_signals():
@@ -139,14 +127,14 @@ def to_networkx(graph: Graph, part: Blocks | None = None) -> networkx.Graph:
         masses = graph.space.to_host(graph.vertex_weights).tolist()
         nx.set_node_attributes(made, dict(zip(nodes, masses)), "weight")
     if part is not None:
-        blocks, _ = blocks_of(part, graph.num_vertices, names=graph.names)
+        blocks, _ = graphs.blocks_of(part, graph.num_vertices, names=graph.names)
         nx.set_node_attributes(made, dict(zip(nodes, blocks.tolist())), "block")
     return made
 
 
-def _nodes(graph: Graph) -> list[Hashable]:
+def _nodes(graph: graphs.Graph) -> list[Hashable]:
     """A name for each vertex; the number where it has none."""
-    names = told_names(graph.names)
+    names = graphs.told_names(graph.names)
     if names is None:
         return list(range(graph.num_vertices))
     nodes = [vertex if name is None else name for vertex, name in enumerate(names)]
@@ -227,7 +215,7 @@ def _weight_of(network: networkx.Graph, weight: Weight) -> WeightOf:
     return lambda u, v, data: data.get(weight, 1)
 
 
-def _graph(network: networkx.Graph, weight_of: WeightOf) -> Graph:
+def _graph(network: networkx.Graph, weight_of: WeightOf) -> graphs.Graph:
     names = list(network)
     number = {node: place for place, node in enumerate(names)}
 
@@ -247,5 +235,6 @@ def _graph(network: networkx.Graph, weight_of: WeightOf) -> Graph:
                 f'{shown(weight)}; backend="networkx" takes weights below 0')
     parts = any(isinstance(each, (float, np.floating)) and not each.is_integer()
                 for each in weights)
-    return graph_of_edges(NamedEdges(names, len(names), ends, weights, False), None,
-                          ArcReading(mode=ROUND if parts else KEEP), None)
+    return graphs.graph_of_edges(graphs.NamedEdges(names, len(names), ends, weights, False), None,
+                                 graphs.ArcReading(mode=graphs.ROUND if parts else graphs.KEEP),
+                                 None)

@@ -12,18 +12,11 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
+from portpart import graphs
 from portpart.algorithms.multilevel import Constraints, MappingProblem, Problem, Trace
 from portpart.algorithms.objectives import NET_COSTS, distances_on, net_values, total_cost
 from portpart.backends.programs import Array, DryRuns, ExecutionSpace
 from portpart.base.version import __version__
-from portpart.graphs import (
-    SQUARES,
-    EitherGraph,
-    Graph,
-    Hypergraph,
-    copies_of_vertices,
-    edge_hypergraph,
-)
 from portpart.primitives import histogram, max_of
 
 if TYPE_CHECKING:
@@ -53,7 +46,7 @@ def dry_run(problem: AnyProblem, run: Callable[[AnyProblem, Any], Array], config
         return
 
     def call(stage: ExecutionSpace) -> None:
-        for density in DENSITIES_OF_NETS if isinstance(problem.graph, Hypergraph) else (1,):
+        for density in DENSITIES_OF_NETS if isinstance(problem.graph, graphs.Hypergraph) else (1,):
             like = placeholder_problem(problem, stage, density)
             part = run(like, config)
             histogram(stage, part, like.num_blocks, like.graph.vertex_weights)
@@ -62,23 +55,23 @@ def dry_run(problem: AnyProblem, run: Callable[[AnyProblem, Any], Array], config
     dry_runs.once(kind_of(problem, config), call)
 
 
-def dry_run_edges(graph: Graph, dry_runs: DryRuns | None = None) -> None:
+def dry_run_edges(graph: graphs.Graph, dry_runs: DryRuns | None = None) -> None:
     """Have the code compiled side by side that makes the hypergraph of a graph's edges."""
     dry_runs = dry_runs or graph.space.dry_runs
     if dry_runs is not None:
 
         def call(stage: ExecutionSpace) -> None:
-            edge_hypergraph(cast(Graph, _like(graph, stage, 1, 1)))
+            graphs.edge_hypergraph(cast(graphs.Graph, _like(graph, stage, 1, 1)))
 
         dry_runs.once(f"{__version__} edges {graph.type_key}", call)
 
 
 def _evaluate(problem: Problem[Any], part: Array) -> None:
     """Compute all values of a partition, as callers do."""
-    if isinstance(problem.graph, Hypergraph):
+    if isinstance(problem.graph, graphs.Hypergraph):
         net_values(problem.graph, part, problem.num_blocks, NET_COSTS)
         if problem.graph.max_degree <= 2:  # its vertices may be the edges of a graph
-            copies_of_vertices(problem.graph, part)
+            graphs.copies_of_vertices(problem.graph, part)
     else:
         total_cost(problem.graph, part, problem.objective, problem.rows)
 
@@ -109,13 +102,13 @@ def placeholder_problem(problem: AnyProblem, stage: ExecutionSpace,
     return replace(like, objective=problem.objective.moved(problem.space, stage))
 
 
-def _like(graph: EitherGraph, stage: ExecutionSpace, num_blocks: int,
-          density: float) -> EitherGraph:
+def _like(graph: graphs.EitherGraph, stage: ExecutionSpace, num_blocks: int,
+          density: float) -> graphs.EitherGraph:
     vertices = min(graph.num_vertices, max(MAX_VERTICES, 2 * num_blocks))
     share = vertices / max(1, graph.num_vertices)
     known = {"vertex": graph.total_vertex_weight, "degree": graph.max_degree,
-             "degree" + SQUARES: int(graph.squared_degrees * share * density**2)}
-    if isinstance(graph, Hypergraph):
+             "degree" + graphs.SQUARES: int(graph.squared_degrees * share * density**2)}
+    if isinstance(graph, graphs.Hypergraph):
         known |= {"net": graph.total_net_weight, "size": graph.max_net_size}
     else:
         known |= {"arc": graph.total_arc_weight}
@@ -123,9 +116,9 @@ def _like(graph: EitherGraph, stage: ExecutionSpace, num_blocks: int,
     arrays: dict[str, Any] = {
         name: None if array is None else stage.zeros(lengths[name], array.dtype)
         for name, array in graph.arrays.items()}
-    if isinstance(graph, Hypergraph) and graph.vertex_weights is not None and vertices:
+    if isinstance(graph, graphs.Hypergraph) and graph.vertex_weights is not None and vertices:
         arrays["vertex_weights"][0] = max_of(graph.space, graph.vertex_weights)
-    made = Graph if isinstance(graph, Graph) else Hypergraph
+    made = graphs.Graph if isinstance(graph, graphs.Graph) else graphs.Hypergraph
     return made(**arrays, space=stage, _totals=known)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from portpart.algorithms import multilevel
 from portpart.algorithms.coarsening import (
     ClusteringOptions,
     Level,
@@ -13,15 +14,6 @@ from portpart.algorithms.coarsening import (
     NetProposals,
     end_for,
     slots_for,
-)
-from portpart.algorithms.multilevel import (
-    Problem,
-    Recipe,
-    SearchOptions,
-    Trace,
-    levels_below,
-    levels_of,
-    overlay,
 )
 from portpart.algorithms.objectives import CUT, Balance, net_objective, pin_state
 from portpart.algorithms.recipes import ALGORITHMS, OF_NETS, find
@@ -72,7 +64,7 @@ class Search(NamedTuple):
     @property
     def num_labels(self) -> int:
         """Labels that walks keep to, of sections or of a partition that is improved; else 0."""
-        is_one_walk = getattr(self.config, "search", SearchOptions()).is_one_walk
+        is_one_walk = getattr(self.config, "search", multilevel.SearchOptions()).is_one_walk
         return self.sections if self.sections or is_one_walk else self.num_blocks
 
     def reduced(self, share: float) -> Search:
@@ -130,7 +122,7 @@ def as_those_of(like: EitherGraph, num_vertices: int, search: Search) -> Iterato
     given = search.algorithm.recipe(problem, search.config)
     recipe, *others = (replace(each, coarsening=replace(options, drop_below=0, skip_above=1))
                        for each in (given, *given.others))
-    walks: list[tuple[Recipe, int, Array | None]] = []
+    walks: list[tuple[multilevel.Recipe, int, Array | None]] = []
     if search.sections < 2:
         ways = [recipe, *others]
         walks += [(ways[run % len(ways)], run * OTHER_SEED, None)
@@ -139,21 +131,22 @@ def as_those_of(like: EitherGraph, num_vertices: int, search: Search) -> Iterato
         label = _quick_partition(like, search.num_labels, 0)
         if search.combines:
             other = _quick_partition(like, search.num_labels, OTHER_SEED)
-            label = overlay(like.space, label, other, search.num_labels)
+            label = multilevel.overlay(like.space, label, other, search.num_labels)
         walks.append((recipe, OTHER_SEED, label))
     for way, seed, within in walks:
-        levels = levels_of(problem, way, seed, within)
+        levels = multilevel.levels_of(problem, way, seed, within)
         end = end_for(levels[-1].graph, options.coarsest_vertices(k),
                       options.coarsest_dense_vertices(k))
         yield _shrinking(levels, search, factor,
                          options.max_kept if levels[-1].graph.num_vertices > end else None)
 
 
-def _problem(graph: EitherGraph, k: int, seed: int = 0) -> Problem[Any]:
+def _problem(graph: EitherGraph, k: int, seed: int = 0) -> multilevel.Problem[Any]:
     total = graph.total_vertex_weight
     balance = Balance(k, min(block_weight_limit(total, k), total), total // k)
     objective = net_objective("km1") if isinstance(graph, Hypergraph) else CUT
-    return Problem(graph, balance, seed, Trace(graph.space, graph, None), objective=objective)
+    return multilevel.Problem(graph, balance, seed, multilevel.Trace(graph.space, graph, None),
+                              objective=objective)
 
 
 def _quick_partition(graph: EitherGraph, k: int, seed: int) -> Array:
@@ -178,7 +171,7 @@ def _shrinking(levels: list[Level[Any]], search: Search, factor: float,
     coarsest = graphs[-1]
     plain = coarsest if isinstance(coarsest, Graph) else plain_graph(coarsest)
     starts, label = search.config.initial, levels[-1].label if search.sections > 1 else None
-    below = [_counts(level.graph) for level in levels_below(
+    below = [_counts(level.graph) for level in multilevel.levels_below(
         plain, starts.growing, 0, label=label)] if starts.grows else []
     if isinstance(coarsest, Graph):
         return Shrinking((1.0, 1.0), 1, walk, degrees, slots, below)

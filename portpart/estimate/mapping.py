@@ -6,31 +6,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from portpart.algorithms import mapping
 from portpart.algorithms.initial import InitialOptions
-from portpart.algorithms.mapping import (
-    MIN_OF_SECTION,
-    STRONG,
-    IntegratedConfig,
-    MultisectionConfig,
-    coarsest_of_sections,
-    mapper_of,
-)
 from portpart.algorithms.objectives import MAX_COUNTED
 from portpart.algorithms.placement import MAX_SWAPPED, BlockPlaces, SwapProposals, has_table
 from portpart.algorithms.recipes import ALGORITHMS, DEFAULT, JetConfig, PortpartConfig, find
 from portpart.algorithms.refinement import RefinementSizes, refining_bytes
 from portpart.backends.programs import bytes_of
 from portpart.errors import OutOfMemory
-from portpart.estimate.calls import (
-    ASKED_FROM,
-    MARGIN,
-    WIDE_MARGIN,
-    GivenSizes,
-    MemoryEstimate,
-    counted,
-    mapping_call,
-    sizes_of,
-)
+from portpart.estimate import calls
 from portpart.estimate.levels import Search, ways_to_shrink
 from portpart.graphs import EitherGraph, Graph, Topology
 
@@ -38,32 +22,32 @@ if TYPE_CHECKING:
     from portpart.options import Configuration
 
 
-def mapping_estimate(sizes: GivenSizes, machine: Topology, algorithm: str | None,
+def mapping_estimate(sizes: calls.GivenSizes, machine: Topology, algorithm: str | None,
                      preset: str | Configuration,
-                     arc_shrink: float | None, like: EitherGraph | None) -> MemoryEstimate:
+                     arc_shrink: float | None, like: EitherGraph | None) -> calls.MemoryEstimate:
     """The estimate for a mapping, whose levels shrink in the way of one of its searches."""
-    mapper, config = mapper_of(algorithm, preset, machine.is_hierarchy)
+    mapper, config = mapping.mapper_of(algorithm, preset, machine.is_hierarchy)
     mapper.check_fit(machine)
-    if like is not None and sizes_of(like).counts == sizes.counts:
-        sizes = sizes_of(like)
+    if like is not None and calls.sizes_of(like).counts == sizes.counts:
+        sizes = calls.sizes_of(like)
     searches = list(_searches(config, machine))
     ways = [way for search in searches
             for way in ways_to_shrink(search, sizes.counts, arc_shrink, like)]
-    margin = WIDE_MARGIN if any(search.sections > 0 for search in searches) else MARGIN
-    estimate = counted(sizes, ways, mapping_call(machine, algorithm, preset), margin)
+    margin = calls.WIDE_MARGIN if any(search.sections > 0 for search in searches) else calls.MARGIN
+    estimate = calls.counted(sizes, ways, calls.mapping_call(machine, algorithm, preset), margin)
     n, arcs = sizes.counts
-    ending = int(MARGIN * ending_bytes(n, arcs, machine))
+    ending = int(calls.MARGIN * ending_bytes(n, arcs, machine))
     return replace(estimate, swaps=estimate.graph + ending)
 
 
 def _searches(config: Any, machine: Topology) -> Iterator[Search]:
     """The searches of a mapper, as those by a partitioner."""
     k = machine.num_elements
-    if isinstance(config, IntegratedConfig):
+    if isinstance(config, mapping.IntegratedConfig):
         yield _integrated(config, k)
-    elif not isinstance(config, MultisectionConfig) or config.partitioner is not None:
+    elif not isinstance(config, mapping.MultisectionConfig) or config.partitioner is not None:
         arities = [arity for arity in reversed(machine.arities) if arity > 1]
-        sections = isinstance(config, MultisectionConfig) and len(arities) > 0
+        sections = isinstance(config, mapping.MultisectionConfig) and len(arities) > 0
         yield Search(*find(config.partitioner, config.preset), arities[0] if sections else k)
     else:
         blocks, levels = 1, config.of_levels(k)
@@ -71,10 +55,10 @@ def _searches(config: Any, machine: Topology) -> Iterator[Search]:
             yield _of_sections(next(levels), blocks * arity, blocks)
             blocks *= arity
         if blocks == 1 or not config.is_one_walk:
-            yield _integrated(STRONG, k)
+            yield _integrated(mapping.STRONG, k)
 
 
-def _integrated(config: IntegratedConfig, k: int) -> Search:
+def _integrated(config: mapping.IntegratedConfig, k: int) -> Search:
     """Integrated mapping, which always grows its initial partitions."""
     initial = InitialOptions("grown", growing=config.initial)
     if config.clustering is None:
@@ -87,9 +71,10 @@ def _integrated(config: IntegratedConfig, k: int) -> Search:
 
 def _of_sections(config: PortpartConfig, k: int, sections: int) -> Search:
     """A partitioner that stops coarsening at the same size as the one of the sections."""
-    coarsest = coarsest_of_sections(config, k, sections)
+    coarsest = mapping.coarsest_of_sections(config, k, sections)
     growing = config.initial.growing
-    growing = replace(growing, min_vertices=max(growing.min_vertices, MIN_OF_SECTION * sections))
+    growing = replace(growing, min_vertices=max(growing.min_vertices,
+                                                mapping.MIN_OF_SECTION * sections))
     stops = replace(config.coarsening, coarsest_per_block=0, min_coarsest=coarsest,
                     max_coarsest=coarsest)
     return Search(ALGORITHMS[DEFAULT], replace(
@@ -107,7 +92,7 @@ def check_memory(graph: Graph, machine: Topology, swaps: bool) -> None:
     k = machine.num_elements
     working = refining_bytes(RefinementSizes(graph.num_vertices, 0, 1)) if k > 1 else 0
     needed = distance_bytes(machine) + max(working, swap_bytes(k) if swaps else 0)
-    if needed < ASKED_FROM:
+    if needed < calls.ASKED_FROM:
         return
     free = graph.space.free_bytes()
     if free is not None and needed > free:

@@ -10,19 +10,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from portpart import primitives
 from portpart.backends import language as kl
 from portpart.errors import InputError, shown
 from portpart.graphs.structure import MAX_INT32, MAX_INT32_ARCS, Structure
 from portpart.graphs.weights import total_of
-from portpart.primitives import (
-    converted,
-    gather,
-    max_of,
-    min_of,
-    offsets_from_counts,
-    sort_keys,
-    sorted_pairs,
-)
 
 if TYPE_CHECKING:
     from portpart.backends.programs import Array, ExecutionSpace
@@ -65,13 +57,13 @@ def undirected_rows(
     both = space.empty(2 * m, np.int64)
     space.parallel_for(m, turn_key, keys, m, both)
     if weights is None:
-        both = sorted_pairs(space, both, n, n)
+        both = primitives.sorted_pairs(space, both, n, n)
         return unpacked(space, n, Runs(space, both).first_of(both), None)
-    both, order = sort_keys(space, both)
+    both, order = primitives.sort_keys(space, both)
     source_weights = space.empty(2 * m, np.int64)
     source_weights[:m] = weights
     source_weights[m:] = weights
-    source_weights = gather(space, source_weights, order)
+    source_weights = primitives.gather(space, source_weights, order)
     joined = joined_directions(space, both, source_weights, directions)
     runs = Runs(space, both)
     return unpacked(space, n, runs.first_of(both), runs.first_of(joined))
@@ -126,14 +118,14 @@ def merged_arcs(
     """
     keys = space.empty(len(sources), np.int64)
     space.parallel_for(len(sources), pack_arc, sources, targets, keys)
-    if loops and len(keys) and min_of(space, keys) == LOOP:
+    if loops and len(keys) and primitives.min_of(space, keys) == LOOP:
         proper = keys != LOOP
         keys = keys[proper]
         weights = None if weights is None else weights[proper]
     if weights is None:
-        keys = sorted_pairs(space, keys, n, n)
+        keys = primitives.sorted_pairs(space, keys, n, n)
         return Runs(space, keys).first_of(keys), None
-    keys, order = sort_keys(space, keys)
+    keys, order = primitives.sort_keys(space, keys)
     runs = Runs(space, keys)
     return runs.first_of(keys), runs.sums_of(weights, order)
 
@@ -154,9 +146,9 @@ MaybeArray = TypeVar("MaybeArray", "Array", "Array | None")
 
 def narrowed(space: ExecutionSpace, weights: MaybeArray) -> MaybeArray:
     """`weights` as int32 where their values allow it."""
-    if weights is None or (len(weights) and max_of(space, weights) > MAX_INT32):
+    if weights is None or (len(weights) and primitives.max_of(space, weights) > MAX_INT32):
         return weights
-    return converted(space, weights, np.int32)
+    return primitives.converted(space, weights, np.int32)
 
 
 def tails(space: ExecutionSpace, offsets: Array, num_arcs: int) -> Array:
@@ -268,7 +260,7 @@ class Runs:
         first = space.empty(len(keys), np.int8)
         space.parallel_for(len(keys), mark_first, keys, first)
         self._space = space
-        self._places = offsets_from_counts(space, first)
+        self._places = primitives.offsets_from_counts(space, first)
         self.count, = space.read(self._places[-1:], lambda: [len(keys)])
 
     def first_of(self, values: Array) -> Array:
@@ -288,7 +280,7 @@ def distinct(space: ExecutionSpace, keys: Array) -> Array:
     """The keys in ascending order, each once."""
     if not len(keys):
         return keys
-    ordered, _ = sort_keys(space, keys)
+    ordered, _ = primitives.sort_keys(space, keys)
     return Runs(space, ordered).first_of(ordered)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from portpart.backends import language as kl
 from portpart.errors import InputError
+from portpart.graphs import checks
 from portpart.graphs.arrays import (
     as_array,
     has_writable_base,
@@ -17,19 +18,6 @@ from portpart.graphs.arrays import (
     item_of,
     owned,
     space_of,
-)
-from portpart.graphs.checks import (
-    DECREASING,
-    FIRST,
-    LAST,
-    NUM_ROW_FACTS,
-    RowFacts,
-    RowTerms,
-    check_offsets,
-    inspect,
-    mixed,
-    nothing_found,
-    refuse_offsets,
 )
 from portpart.graphs.csr import Runs, narrowed, tails, unpacked
 from portpart.graphs.from_arrays import MAX_VERTICES, checked_count, refuse_few_of_many
@@ -47,13 +35,13 @@ if TYPE_CHECKING:
     from portpart.backends.programs import Array, ExecutionSpace
     from portpart.graphs.arrays import Numbers
 
-NET_WORDS = RowTerms("net_offsets", "pins", "pins", "a hypergraph of n nets")
-VERTEX_WORDS = RowTerms("vertex_offsets", "pins", "pins", "a hypergraph of n vertices")
+NET_WORDS = checks.RowTerms("net_offsets", "pins", "pins", "a hypergraph of n nets")
+VERTEX_WORDS = checks.RowTerms("vertex_offsets", "pins", "pins", "a hypergraph of n vertices")
 
 PINS_PER_ITEM, TEAM = 256, 8
 """Pins that a team surveys together: the fewer lanes, the fewer rows each lane steps over."""
 
-BAD_ROW, HASH, SURVEYED = range(NUM_ROW_FACTS, NUM_ROW_FACTS + 3)
+BAD_ROW, HASH, SURVEYED = range(checks.NUM_ROW_FACTS, checks.NUM_ROW_FACTS + 3)
 """Where the finds of a survey stand, behind the facts of rows, and their end."""
 
 
@@ -117,7 +105,7 @@ def nets_checked_again(hypergraph: Hypergraph) -> Hypergraph:
                          ) from problem
 
 
-def _survey(h: Hypergraph) -> RowFacts:
+def _survey(h: Hypergraph) -> checks.RowFacts:
     """The facts of vertices' rows; waits for both directions at once.
 
     Raises if a row is not as it must be, or both directions differ.
@@ -125,16 +113,17 @@ def _survey(h: Hypergraph) -> RowFacts:
     space = h.space
     directions = ((h.net_offsets, h.net_pins, h.num_vertices, NET_WORDS),
                   (h.vertex_offsets, h.vertex_nets, h.num_nets, VERTEX_WORDS))
-    begun = [[*nothing_found(len(offsets) - 1), len(offsets) - 1, 0] for offsets, *_ in directions]
+    begun = [[*checks.nothing_found(len(offsets) - 1), len(offsets) - 1, 0]
+             for offsets, *_ in directions]
     found = space.asarray(np.array(begun, np.int64).reshape(-1))
     for at, (offsets, items, limit, words) in enumerate(directions):
         own, rows = found[at * SURVEYED : (at + 1) * SURVEYED], len(offsets) - 1
-        inspect(space, offsets, own)
+        checks.inspect(space, offsets, own)
         space.parallel_for(-(-len(items) // PINS_PER_ITEM), survey_pins, offsets, items, rows,
                            len(items), limit, words is VERTEX_WORDS, own, team=TEAM)
     facts = space.to_host(found).reshape(-1, SURVEYED)
     for (offsets, items, limit, words), (*of_rows, row, _) in zip(directions, facts.tolist()):
-        refuse_offsets(space, offsets, len(items), known := RowFacts(*of_rows), words)
+        checks.refuse_offsets(space, offsets, len(items), known := checks.RowFacts(*of_rows), words)
         if row < len(offsets) - 1:
             raise InputError(f"row {row} of {words.offsets.partition('_')[0]} rows is not "
                              f"ascending or leaves 0 ... {limit - 1}")
@@ -158,7 +147,7 @@ def _number_of_vertices(space: ExecutionSpace, pins: Array, given: int | None,
 
 def check_rows(space: ExecutionSpace, offsets: Array, pins: Array, n: int, why: str = "") -> None:
     """Raise unless the rows hold all pins, and these are among `n` vertices; `why` this many."""
-    check_offsets(space, offsets, len(pins), NET_WORDS)
+    checks.check_offsets(space, offsets, len(pins), NET_WORDS)
     if len(pins) == 0 or (int(pins.min()) >= 0 and int(pins.max()) < n):
         return
     place = int(((pins < 0) | (pins >= n)).argmax())
@@ -241,7 +230,8 @@ def survey_pins(item, offsets, items, num_rows, num_items, limit, turned, found)
     """
     begin = item * PINS_PER_ITEM
     end = min(begin + PINS_PER_ITEM, kl.int64(num_items))
-    if found[DECREASING] < num_rows or found[FIRST] != 0 or found[LAST] != num_items:
+    if (found[checks.DECREASING] < num_rows or found[checks.FIRST] != 0
+            or found[checks.LAST] != num_items):
         end = kl.int64(begin)
     total = kl.uint64(0)
     row = kl.int64(0)
@@ -256,7 +246,7 @@ def survey_pins(item, offsets, items, num_rows, num_items, limit, turned, found)
             bad = bad or items[i - 1] >= items[i]
         if bad:
             kl.atomic_min(found, BAD_ROW, row)
-        total += mixed(there, row, 1) if turned else mixed(row, there, 1)
+        total += checks.mixed(there, row, 1) if turned else checks.mixed(row, there, 1)
     total = kl.team_sum(total)
     if kl.lane() == 0:
         kl.atomic_add(found, HASH, kl.int64(total))

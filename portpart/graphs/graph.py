@@ -13,16 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from portpart.errors import InputError
+from portpart.graphs import structure
 from portpart.graphs.blocks import blocks_of
 from portpart.graphs.row_choice import chosen_entries, chosen_vertices
-from portpart.graphs.structure import (
-    SQUARES,
-    ArcMeasures,
-    Csr,
-    GraphOfSpace,
-    GraphTotals,
-    read_only,
-)
 from portpart.primitives import gather
 
 if TYPE_CHECKING:
@@ -34,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Graph(ArcMeasures, GraphOfSpace):
+class Graph(structure.ArcMeasures, structure.GraphOfSpace):
     """An undirected graph in compressed sparse row form, in the memory of one execution space.
 
     The constructor trusts its arrays; user input is checked by :func:`as_graph`.
@@ -84,8 +77,8 @@ class Graph(ArcMeasures, GraphOfSpace):
     weight_scale: float = 1
     names: Sequence[Hashable] | None = None
     global_ids: Array | None = None
-    totals: GraphTotals | None = None
-    _rows: dict[str, Csr] = field(default_factory=dict, init=False)
+    totals: structure.GraphTotals | None = None
+    _rows: dict[str, structure.Csr] = field(default_factory=dict, init=False)
 
     @property
     def num_vertices(self) -> int:
@@ -110,7 +103,7 @@ class Graph(ArcMeasures, GraphOfSpace):
     @property
     def squared_degrees(self) -> int:
         """Sum of the squared degrees (0 for the empty graph); computed once, which synchronises."""
-        return self._measure("degree", self.offsets, "degree" + SQUARES)
+        return self._measure("degree", self.offsets, "degree" + structure.SQUARES)
 
     @property
     def total_arc_weight(self) -> int:
@@ -118,7 +111,7 @@ class Graph(ArcMeasures, GraphOfSpace):
         return self._total("arc", self.weights, self.num_arcs)
 
     @property
-    def whole(self) -> Graph | GraphTotals:
+    def whole(self) -> Graph | structure.GraphTotals:
         """The object with the sizes of the whole graph: this graph, unless it has some rows of
         another one.
         """
@@ -141,11 +134,11 @@ class Graph(ArcMeasures, GraphOfSpace):
         }
 
     @property
-    def csr(self) -> Csr:
+    def csr(self) -> structure.Csr:
         """The arrays as kernels take them; made once."""
         if "csr" not in self._rows:
-            self._rows["csr"] = Csr(self.offsets[:-1], self.offsets[1:], self.targets, self.weights,
-                                    self.vertex_weights, self.global_ids)
+            self._rows["csr"] = structure.Csr(self.offsets[:-1], self.offsets[1:], self.targets,
+                                              self.weights, self.vertex_weights, self.global_ids)
         return self._rows["csr"]
 
     def declare(self, program: Program) -> tuple[Slot, Slot, Slot, Slot]:
@@ -245,7 +238,7 @@ class Graph(ArcMeasures, GraphOfSpace):
             names = [names[v] for v in space.to_host(listed).tolist()]
         made = Graph(offsets, targets, weights, masses, space, weight_scale=self.weight_scale,
                      names=names)
-        read_only(made.arrays.values())
+        structure.read_only(made.arrays.values())
         return made
 
     def cut_edges(self, part: Blocks) -> np.ndarray:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from portpart import primitives
 from portpart.backends import language as kl
 from portpart.backends.programs import Array
 from portpart.graphs.csr import (
@@ -21,16 +22,6 @@ from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph, Nets
 from portpart.graphs.structure import Csr
 from portpart.graphs.weights import MAX_TOTAL_WEIGHT
-from portpart.primitives import (
-    SCAN_TILE,
-    TEAM,
-    offsets_from_counts,
-    row_measures,
-    sort_keys,
-    sorted_pairs,
-    sum_of,
-    tiles_of,
-)
 
 if TYPE_CHECKING:
     from portpart.backends.programs import Array
@@ -100,7 +91,7 @@ def clique_graph(hypergraph: Hypergraph) -> Graph:
     max_clique, nothing = _max_clique(hypergraph), space.empty(1, np.int64)
     space.parallel_for(hypergraph.num_pins, count_arcs, nets,
                        Pairs(net_of, counts, nothing, nothing, nothing, max_clique, 0))
-    begin = offsets_from_counts(space, counts)
+    begin = primitives.offsets_from_counts(space, counts)
     length, = space.read(begin[-1:], lambda: space.guess("pairs", hypergraph, [min(
         ARCS_OF_A_PIN * hypergraph.num_pins, MEAN_DEGREE * hypergraph.num_vertices)]))
     sources, targets = (space.empty(length, np.int32) for _ in range(2))
@@ -118,8 +109,8 @@ def clique_graph(hypergraph: Hypergraph) -> Graph:
             np.int32, np.int64 if wide else np.int32))
         known["arc"] = EDGE_WEIGHT * hypergraph.mean_joint_weight(hypergraph.num_pins)
     else:
-        degree = space.fetch(row_measures(space, offsets))
-        known["arc"] = 0 if weights is None else sum_of(space, weights)
+        degree = space.fetch(primitives.row_measures(space, offsets))
+        known["arc"] = 0 if weights is None else primitives.sum_of(space, weights)
         known["degree"] = int(degree()[0])
     return Graph(offsets, targets, weights, hypergraph.vertex_weights, space, known)
 
@@ -148,8 +139,8 @@ def _clique_arcs(hypergraph: Hypergraph, max_clique: int) -> int:
     if bound <= MAX_ARCS:
         return bound
     total = space.zeros(1, np.int64)
-    space.parallel_for(tiles_of(m), add_clique_arcs, m, hypergraph.nets, max_clique, total,
-                       team=TEAM)
+    space.parallel_for(primitives.tiles_of(m), add_clique_arcs, m, hypergraph.nets, max_clique,
+                       total, team=primitives.TEAM)
     return space.read(total, lambda: [0])[0]
 
 
@@ -189,8 +180,8 @@ def place_beside(place, j, size, max_clique):
 def add_clique_arcs(tile, num_nets, nets: Nets, max_clique, total):
     """Add the arcs of a tile's nets that become cliques."""
     arcs = kl.int64(0)
-    last = min((tile + 1) * SCAN_TILE, num_nets)
-    for net in range(tile * SCAN_TILE + kl.lane(), last, kl.team_size()):
+    last = min((tile + 1) * primitives.SCAN_TILE, num_nets)
+    for net in range(tile * primitives.SCAN_TILE + kl.lane(), last, kl.team_size()):
         size = kl.int64(nets.end[net]) - kl.int64(nets.begin[net])
         if size <= max_clique:
             arcs += size * (size - 1)
@@ -241,7 +232,7 @@ def neighbourhood_hypergraph(graph: Graph, sizes: Array | None = None) -> Hyperg
     keys = space.empty(m + n, np.int64)
     space.parallel_for(m, pack_arc, tails(space, graph.offsets, m), graph.targets, keys)
     space.parallel_for(n, pack_itself, m, keys)
-    keys = sorted_pairs(space, keys, n, n)
+    keys = primitives.sorted_pairs(space, keys, n, n)
     offsets, members, _ = unpacked(space, n, Runs(space, keys).first_of(keys), None)
     return Hypergraph(offsets, members, sizes, offsets, members, graph.vertex_weights, space,
                       names=graph.names)
@@ -259,14 +250,14 @@ def edge_hypergraph(graph: Graph) -> Hypergraph:
     sources = tails(space, graph.offsets, arcs)
     ahead = space.empty(arcs, np.int8)
     space.parallel_for(arcs, mark_ahead, sources, graph.targets, ahead)
-    before = offsets_from_counts(space, ahead)
+    before = primitives.offsets_from_counts(space, ahead)
     heads, ends, pins = (space.empty(count, np.int32) for count in (m, 2 * m, arcs))
     loads = None if graph.weights is None else space.empty(m, np.int64)
     if graph.weights is not None:
         space.parallel_for(arcs, copy_first, graph.weights, before, loads)
     space.parallel_for(arcs, write_ends, sources, graph.targets, before, heads, ends)
     # edges in the order of their larger ends: what the rows of these begin with
-    order = sort_keys(space, heads)[1]
+    order = primitives.sort_keys(space, heads)[1]
     space.parallel_for(arcs, write_pin, sources, graph.csr, before, order, pins)
     offsets = space.empty(m + 1, graph.offsets.dtype)
     space.parallel_for(m + 1, write_even, offsets)
@@ -287,7 +278,7 @@ def copies_of_vertices(edges: Hypergraph, part: Array) -> tuple[Array, Array]:
     space, n = edges.space, edges.num_nets
     keys = space.empty(edges.num_pins, np.int64)
     space.parallel_for(len(keys), pack_copy, edges.vertex_nets, part, keys)
-    keys = sorted_pairs(space, keys, n, 2**31)
+    keys = primitives.sorted_pairs(space, keys, n, 2**31)
     offsets, blocks, _ = unpacked(space, n, Runs(space, keys).first_of(keys), None)
     return offsets, blocks
 

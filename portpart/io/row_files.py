@@ -8,27 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from portpart import backends
+from portpart import backends, formats, graphs
 from portpart.errors import GraphFormatError, InputError, typed_memory_errors
-from portpart.formats import (
-    BARE_NAMES,
-    HEADER_BYTES,
-    OWN_NAMES,
-    StoredRows,
-    rows_of_folder,
-    rows_of_npz,
-    rows_of_parhip,
-)
 from portpart.formats.text import FIRST_BYTES, PathLike, is_packed
-from portpart.graphs import (
-    MAX_INT32,
-    VERTEX_COST,
-    Rows,
-    balanced_borders,
-    checked_range,
-    checked_rows,
-    integral,
-)
 from portpart.options import checked_integer
 
 if TYPE_CHECKING:
@@ -62,7 +44,7 @@ class RowFile:
     <Rows: vertices 300 to 600 of 900, 1,180 arcs, on cpu>
     """
 
-    def __init__(self, name: str, stored: StoredRows, opened: ExitStack) -> None:
+    def __init__(self, name: str, stored: formats.StoredRows, opened: ExitStack) -> None:
         self.name = name
         self.num_vertices = stored.offsets.count - 1
         self.num_arcs = stored.targets.count
@@ -79,7 +61,7 @@ class RowFile:
         self._opened.close()
 
     @typed_memory_errors
-    def rows(self, first: int, last: int, space: ExecutionSpace | str = "cpu") -> Rows:
+    def rows(self, first: int, last: int, space: ExecutionSpace | str = "cpu") -> graphs.Rows:
         """Read the rows of the vertices ``first <= v < last``.
 
         Parameters
@@ -103,13 +85,13 @@ class RowFile:
         InputError
             If there is no such range.
         """
-        low, high = checked_range(first, last, self.num_vertices)
+        low, high = graphs.checked_range(first, last, self.num_vertices)
         try:
             offsets = self._offsets(low, high)
             begin, end = int(offsets[0]), int(offsets[-1])
             weights = self._stored.weights
             masses = self._stored.vertex_weights
-            return checked_rows(
+            return graphs.checked_rows(
                 low, self.num_vertices, offsets - begin,
                 _integers(self._stored.targets.part(begin, end), "targets"),
                 None if weights is None else _integers(weights.part(begin, end), "weights"),
@@ -120,7 +102,7 @@ class RowFile:
         except InputError as problem:
             raise GraphFormatError(f"{self.name}: {problem}") from problem
 
-    def borders(self, size: int, vertex_cost: int = VERTEX_COST) -> list[int]:
+    def borders(self, size: int, vertex_cost: int = graphs.VERTEX_COST) -> list[int]:
         """Choose borders of ranges for `size` ranks, equal on all of them.
 
         Parameters
@@ -146,8 +128,8 @@ class RowFile:
         """
         size = checked_integer("size", size, 1, MAX_RANGES)
         cost = checked_integer("vertex_cost", vertex_cost, 0, MAX_VERTEX_COST)
-        return balanced_borders(lambda v: int(self._checked(v, v)[0]), self.num_vertices,
-                                self.num_arcs, size, cost)
+        return graphs.balanced_borders(lambda v: int(self._checked(v, v)[0]), self.num_vertices,
+                                       self.num_arcs, size, cost)
 
     def _offsets(self, low: int, high: int) -> np.ndarray:
         """Offsets of the rows of a range, which ascend."""
@@ -221,14 +203,14 @@ def open_rows(path: PathLike) -> RowFile:
         return RowFile(name, stored, opened.pop_all())
 
 
-def _stored_rows(name: str, opened: ExitStack) -> StoredRows:
+def _stored_rows(name: str, opened: ExitStack) -> formats.StoredRows:
     """Where the arrays of a graph are; their files are left open."""
     if os.path.isdir(name):
         files = {}
-        for key in (*OWN_NAMES, *BARE_NAMES):
+        for key in (*formats.OWN_NAMES, *formats.BARE_NAMES):
             with suppress(FileNotFoundError):
                 files[key] = opened.enter_context(open(os.path.join(name, f"{key}.npy"), "rb"))
-        return rows_of_folder(name, files)
+        return formats.rows_of_folder(name, files)
     file = opened.enter_context(open(name, "rb"))
     size = os.fstat(file.fileno()).st_size
     begin = file.read(FIRST_BYTES)
@@ -237,17 +219,17 @@ def _stored_rows(name: str, opened: ExitStack) -> StoredRows:
         raise GraphFormatError(f"{name}: is packed; ranges of rows are read of files that are not: "
                                "unpack it first")
     if begin.startswith(b"PK"):
-        return rows_of_npz(name, file, size)
-    if b"\0" not in begin[:HEADER_BYTES] and begin:
+        return formats.rows_of_npz(name, file, size)
+    if b"\0" not in begin[:formats.HEADER_BYTES] and begin:
         raise GraphFormatError(f"{name}: ranges of rows are read of ParHIP files, .npz archives "
                                "and folders of .npy files; open_metis_piece reads METIS files, "
                                "and portpart convert writes .parhip files")
-    return rows_of_parhip(name, file, size)
+    return formats.rows_of_parhip(name, file, size)
 
 
 def _integers(values: np.ndarray, what: str) -> Any:
     """The numbers as int32 or int64, which follows from their type alone unless they are ids."""
     if what == "targets" and values.dtype == np.uint32 and (
-            not len(values) or int(values.max()) <= MAX_INT32):
+            not len(values) or int(values.max()) <= graphs.MAX_INT32):
         return values.view(np.int32)
-    return integral(backends.space("cpu"), values, what)
+    return graphs.integral(backends.space("cpu"), values, what)

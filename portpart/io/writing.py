@@ -6,27 +6,13 @@ import itertools
 import os
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from portpart import backends
+from portpart import backends, graphs, inputs
 from portpart.errors import InputError, shown, typed_memory_errors
 from portpart.formats import hmetis, mesh_text, meshio_module, points_and_cells, vtu_text
 from portpart.formats.text import PathLike, bare_name, why_unwritable, write_chunks, write_together
-from portpart.graphs import Graph, Mesh, Submesh, told_names
-from portpart.inputs import (
-    FORMATS,
-    as_graph,
-    as_hypergraph,
-    as_mesh,
-    format_of_name,
-    is_hypergraph,
-    net_format_of_name,
-)
-
-if TYPE_CHECKING:
-    from portpart.graphs import Blocks, GraphLike, MeshLike
 
 # Graphs and hypergraphs to files, which are complete or not there ------------------------------
 
@@ -35,7 +21,7 @@ KEPT = ("portpart.io.write_named_partition(names, part, file) writes blocks with
         "the graph has in memory")
 
 
-def write(graph: GraphLike, path: PathLike, format: str | None = None) -> None:
+def write(graph: graphs.GraphLike, path: PathLike, format: str | None = None) -> None:
     """Write a graph file, compressed if the suffix says so; ``-`` writes to standard output.
 
     Parameters
@@ -79,10 +65,10 @@ def write(graph: GraphLike, path: PathLike, format: str | None = None) -> None:
     1 4
     2 3
     """
-    if is_hypergraph(graph):
+    if inputs.is_hypergraph(graph):
         raise InputError("portpart.io.write_hypergraph writes hypergraphs")
-    name = format or format_of_name(os.fspath(path))
-    writable = {key: entry for key, entry in FORMATS.items() if entry.is_writable}
+    name = format or inputs.format_of_name(os.fspath(path))
+    writable = {key: entry for key, entry in inputs.FORMATS.items() if entry.is_writable}
     if name not in writable:
         if format is not None:
             raise InputError(f"unknown format to write {shown(format)}; known are "
@@ -90,29 +76,29 @@ def write(graph: GraphLike, path: PathLike, format: str | None = None) -> None:
         suffixes = ", ".join(entry.suffixes[0] for entry in writable.values())
         raise InputError(f"no format to write is known for {os.fspath(path)!r}; end it with one of "
                          f"{suffixes}, or name the format")
-    made = as_graph(graph, copy=False, space=backends.space("cpu"))
+    made = inputs.as_graph(graph, copy=False, space=backends.space("cpu"))
     _warn_of_names(made, name, stacklevel=3)
-    write_chunks(path, FORMATS[name].module.text(made))
+    write_chunks(path, inputs.FORMATS[name].module.text(made))
 
 
-def _warn_of_names(graph: Graph, format: str, stacklevel: int) -> None:
+def _warn_of_names(graph: graphs.Graph, format: str, stacklevel: int) -> None:
     """Warn if vertices have names that a file of this format will not have."""
-    names = told_names(graph.names)
+    names = graphs.told_names(graph.names)
     if names is None:
         return
     why = f"as {format} files hold none"
-    if FORMATS[format].names:
+    if inputs.FORMATS[format].names:
         problem = why_unwritable(names) if format == "edge-list" else None
         if problem is None:
             return
         why = f"as an edge list cannot hold them: {problem}"
-    keep = ", ".join(FORMATS[key].suffixes[0] for key in FORMATS
-                     if FORMATS[key].names and key != format)
+    keep = ", ".join(inputs.FORMATS[key].suffixes[0] for key in inputs.FORMATS
+                     if inputs.FORMATS[key].names and key != format)
     warnings.warn(f"the names of {graph.num_vertices} vertices are not written, {why}; {keep} "
                   f"files keep names, and {KEPT}", UserWarning, stacklevel=stacklevel)
 
 
-def write_hypergraph(hypergraph: GraphLike, path: PathLike) -> None:
+def write_hypergraph(hypergraph: graphs.GraphLike, path: PathLike) -> None:
     """Write an hMETIS file, compressed if the suffix says so; ``-`` writes to standard output.
 
     Parameters
@@ -148,12 +134,12 @@ def write_hypergraph(hypergraph: GraphLike, path: PathLike) -> None:
     3 4
     """
     file = os.fspath(path)
-    other = net_format_of_name(file) or format_of_name(file)
+    other = inputs.net_format_of_name(file) or inputs.format_of_name(file)
     if other not in (None, "hmetis"):
         raise InputError(f"{file}: its suffix is that of {other} files; hypergraphs are written as "
                          "hMETIS files, .hgr")
-    made = as_hypergraph(hypergraph, space=backends.space("cpu"))
-    if told_names(made.names) is not None:
+    made = inputs.as_hypergraph(hypergraph, space=backends.space("cpu"))
+    if graphs.told_names(made.names) is not None:
         warnings.warn(f"the names of {made.num_vertices} vertices are not written, as hMETIS files "
                       f"hold none: {KEPT}", UserWarning, stacklevel=2)
     write_chunks(path, hmetis.text(made))
@@ -173,7 +159,7 @@ CELL_ARRAYS = (("Int32", "block"), ("Int32", "GlobalElementId"), ("UInt8", GHOST
 
 
 @typed_memory_errors
-def write_mesh(mesh: MeshLike, path: PathLike, part: Blocks | None = None, *,
+def write_mesh(mesh: graphs.MeshLike, path: PathLike, part: graphs.Blocks | None = None, *,
                k: int | None = None) -> None:
     """Write a mesh as a METIS file or, with the blocks of a partition, as a VTK file.
 
@@ -214,7 +200,7 @@ def write_mesh(mesh: MeshLike, path: PathLike, part: Blocks | None = None, *,
     """
     file = os.fspath(path)
     suffix = mesh_suffix(file)
-    made = as_mesh(mesh)
+    made = inputs.as_mesh(mesh)
     if suffix == VTU:
         data = {} if part is None else {"block": made.cell_data(part, k)}
         whole = mesh if isinstance(mesh, meshio_module().Mesh) else made
@@ -235,7 +221,7 @@ def mesh_suffix(file: str) -> str:
         If no mesh is written under it.
     """
     suffix = os.path.splitext(bare_name(file.lower()))[1]
-    if suffix not in ("", VTU, *FORMATS["metis-mesh"].suffixes):
+    if suffix not in ("", VTU, *inputs.FORMATS["metis-mesh"].suffixes):
         hint = ("portpart.io.write_submeshes writes .pvtu files" if suffix == PVTU else
                 "meshio writes other formats")
         raise InputError(f"{file}: meshes are written as METIS mesh files, whose names end in "
@@ -243,17 +229,17 @@ def mesh_suffix(file: str) -> str:
     return suffix
 
 
-def refuse_unwritable(mesh: MeshLike, file: str) -> None:
+def refuse_unwritable(mesh: graphs.MeshLike, file: str) -> None:
     """Raise, before the work, if the `Mesh` of a file cannot be written as a file of VTK."""
     try:
-        if isinstance(mesh, Mesh):
+        if isinstance(mesh, graphs.Mesh):
             points_and_cells(mesh)
     except InputError as problem:
         raise InputError(f"{file}: {problem}") from problem
 
 
 @typed_memory_errors
-def write_submeshes(pieces: Sequence[Submesh[Mesh]], path: PathLike) -> list[str]:
+def write_submeshes(pieces: Sequence[graphs.Submesh[graphs.Mesh]], path: PathLike) -> list[str]:
     """Write sub-meshes as VTK files: one for each block, and one that names them.
 
     Parameters
@@ -294,7 +280,7 @@ def write_submeshes(pieces: Sequence[Submesh[Mesh]], path: PathLike) -> list[str
     if not file.lower().endswith(PVTU):
         raise InputError(f"{file}: sub-meshes are written to a file that names their files, and "
                          f"ends in {PVTU}")
-    if not all(isinstance(piece, Submesh) for piece in pieces):
+    if not all(isinstance(piece, graphs.Submesh) for piece in pieces):
         raise InputError("the pieces are no sub-meshes: mesh.submeshes(part) makes them")
     blocks = [piece.block for piece in pieces]
     if len(set(blocks)) < len(blocks):
@@ -309,7 +295,7 @@ def write_submeshes(pieces: Sequence[Submesh[Mesh]], path: PathLike) -> list[str
     return names
 
 
-def _piece_text(file: str, piece: Submesh[Mesh]) -> bytes:
+def _piece_text(file: str, piece: graphs.Submesh[graphs.Mesh]) -> bytes:
     """The file of a sub-mesh; errors name `file`."""
     elements, nodes = piece.ghost_types
     owners = np.full(len(piece.elements), piece.block, np.int32)
@@ -324,7 +310,7 @@ def _piece_text(file: str, piece: Submesh[Mesh]) -> bytes:
                   {"GlobalNodeId": piece.nodes, GHOST_TYPE: nodes})
 
 
-def _named(file: str, mesh: MeshLike, cell_data: dict[str, list[np.ndarray]],
+def _named(file: str, mesh: graphs.MeshLike, cell_data: dict[str, list[np.ndarray]],
            point_data: dict[str, np.ndarray]) -> bytes:
     """The VTK file of a mesh; errors name `file`."""
     try:

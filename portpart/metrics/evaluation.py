@@ -8,17 +8,8 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from portpart.graphs import Hypergraph, aligned, table
+from portpart.metrics import nets
 from portpart.metrics.balance import block_weights_of, imbalance_of, keeps_limits
-from portpart.metrics.nets import (
-    NetsView,
-    absorption_of,
-    histogram_of,
-    km1_of,
-    net_boundary_of,
-    net_cut_of,
-    soed_of,
-    view_of,
-)
 from portpart.metrics.quality import boundary_of, components_of, cut_of, quotient_of, volume_of
 
 if TYPE_CHECKING:
@@ -151,20 +142,20 @@ class HypergraphEvaluation(Report):
     connectivity: np.ndarray
 
 
-def evaluated_nets(view: NetsView, target: Numbers | None) -> HypergraphEvaluation:
+def evaluated_nets(view: nets.NetsView, target: Numbers | None) -> HypergraphEvaluation:
     """Every metric of a view."""
     return HypergraphEvaluation(
         num_vertices=len(view.part),
         num_nets=len(view.sizes),
         num_pins=len(view.pins),
         k=view.k,
-        cut=net_cut_of(view),
-        km1=km1_of(view),
-        soed=soed_of(view),
+        cut=nets.net_cut_of(view),
+        km1=nets.km1_of(view),
+        soed=nets.soed_of(view),
         empty_blocks=int((np.bincount(view.part, minlength=view.k) == 0).sum()),
-        boundary=len(net_boundary_of(view)),
-        absorption=absorption_of(view),
-        connectivity=histogram_of(view),
+        boundary=len(nets.net_boundary_of(view)),
+        absorption=nets.absorption_of(view),
+        connectivity=nets.histogram_of(view),
         **of_weights(block_weights_of(view), target),
     )
 
@@ -260,8 +251,8 @@ def evaluate(graph: Any, part: Blocks, k: int | None = None,
     >>> result.cut, result.imbalance, result.boundary
     (2, 0.0, 4)
     """
-    view = view_of(graph, part, k)
-    if isinstance(view, NetsView):
+    view = nets.view_of(graph, part, k)
+    if isinstance(view, nets.NetsView):
         return evaluated_nets(view, target)
     volume = volume_of(view)
     return Evaluation(

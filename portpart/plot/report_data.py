@@ -8,15 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.sparse import csr_array
 
+from portpart import metrics
 from portpart.errors import InputError
 from portpart.graphs import EitherGraph, Topology
-from portpart.metrics import (
-    Evaluation,
-    HypergraphEvaluation,
-    block_weight_limits,
-    evaluate,
-    level_costs,
-)
 from portpart.metrics.balance import block_weights_of
 from portpart.metrics.nets import NetsView, net_boundary_of, view_of
 from portpart.metrics.quality import boundary_of, components_of, cost_facts
@@ -57,7 +51,7 @@ class ReportData:
     part: np.ndarray
     k: int
     view: PartitionView | NetsView
-    evaluation: Evaluation | HypergraphEvaluation
+    evaluation: metrics.Evaluation | metrics.HypergraphEvaluation
     limits: np.ndarray
     links: csr_array
     topology: Topology | None
@@ -81,8 +75,8 @@ def report_data(graph: GraphLike, part: Blocks | None, k: int | None,
     view = view_of(shown, blocks, k or None)
     limits = limits_of(part, int(block_weights_of(view).sum()), k, imbalance, target)
     costs = (None if topology is None or isinstance(view, NetsView)
-             else level_costs(shown, blocks, topology))
-    return ReportData(shown, blocks, k, view, evaluate(shown, blocks, k, target),
+             else metrics.level_costs(shown, blocks, topology))
+    return ReportData(shown, blocks, k, view, metrics.evaluate(shown, blocks, k, target),
                       limits, links_between(shown, blocks, k), topology, costs)
 
 
@@ -99,7 +93,7 @@ def limits_of(holder: Blocks | None, total: int, k: int, imbalance: WrittenNumbe
     if own is not None and len(own) == k and imbalance is None and target is None:
         return np.asarray(own, np.int64)
     excess = DEFAULT_IMBALANCE if imbalance is None else imbalance
-    limits = block_weight_limits(total, k, excess, target)
+    limits = metrics.block_weight_limits(total, k, excess, target)
     return np.array([min(limit, LARGEST_LIMIT) for limit in limits], np.int64)
 
 

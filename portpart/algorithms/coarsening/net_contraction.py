@@ -13,17 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from portpart.algorithms.coarsening import net_merging
 from portpart.algorithms.coarsening.clusters import Clusters
-from portpart.algorithms.coarsening.net_merging import (
-    RUN,
-    RUN_TEAM,
-    CoarseNets,
-    DistinctPins,
-    distinct_pins,
-    record_merging,
-    runs_of,
-    slot_type,
-)
 from portpart.algorithms.coarsening.options import FineNetSizes
 from portpart.backends import language as kl
 from portpart.backends.programs import MANY, Program
@@ -133,8 +124,8 @@ def _rows(hypergraph: Hypergraph, clusters: Clusters, weight_type: np.dtype | No
     What is not read any more is given back before the next arrays are made.
     """
     space, sizes = hypergraph.space, FineNetSizes.of(hypergraph)
-    pins = distinct_pins(hypergraph, clusters.cluster)
-    work = CoarseNets.outliving(space, sizes).with_words(
+    pins = net_merging.distinct_pins(hypergraph, clusters.cluster)
+    work = net_merging.CoarseNets.outliving(space, sizes).with_words(
         nets=sizes.nets, net_tiles=tiles_of(sizes.nets),
         max_size=sizes.vertices if max_net_size is None else max_net_size)
     totals = _merged(hypergraph, clusters, pins, work)
@@ -149,23 +140,23 @@ def _rows(hypergraph: Hypergraph, clusters: Clusters, weight_type: np.dtype | No
     turned = space.empty(p, np.int64)
     space.parallel_for(sizes.nets + 1, copy_net, sizes.nets, work, rows["net_offsets"],
                        rows["net_weights"])
-    space.parallel_for(runs_of(sizes.pins), copy_pins, sizes.nets, pins, work, rows["net_pins"],
-                       turned, team=RUN_TEAM)
+    space.parallel_for(net_merging.runs_of(sizes.pins), copy_pins, sizes.nets, pins, work,
+                       rows["net_pins"], turned, team=net_merging.RUN_TEAM)
     del pins, work
     turned = sorted_pairs(space, turned, count, None)
     rows["vertex_offsets"], rows["vertex_nets"], _ = unpacked(space, count, turned, None)
     return rows, found
 
 
-def _merged(hypergraph: Hypergraph, clusters: Clusters, found: DistinctPins,
-            work: CoarseNets) -> NetTotals:
+def _merged(hypergraph: Hypergraph, clusters: Clusters, found: net_merging.DistinctPins,
+            work: net_merging.CoarseNets) -> NetTotals:
     """What becomes of each net, and the totals."""
     space, sizes = hypergraph.space, FineNetSizes.of(hypergraph)
     totals = NetTotals(space.empty(len(NetTotals.indices), np.int64))
     records: dict[str, kl.Record | kl.Words] = {
         "nets": hypergraph.nets, "found": found, "work": work, "totals": totals}
     executable = space.cached_executable(
-        ("net contraction", *hypergraph.type_key, sizes.sum_type, slot_type(sizes)),
+        ("net contraction", *hypergraph.type_key, sizes.sum_type, net_merging.slot_type(sizes)),
         lambda: _record(records, sizes))
     executable.run({**records, "count": clusters.count}, max(sizes.nets, sizes.pins), sizes)
     return totals
@@ -175,14 +166,14 @@ def _record(records: Records, like: FineNetSizes) -> Program:
     program = Program("net contraction", threads=MANY, sizes=like)
     slots = program.declare(records)
     program.array("count", np.int64)
-    record_merging(program, slots["work"], slots["found"])
+    net_merging.record_merging(program, slots["work"], slots["found"])
     program.launch(1, begin_totals)
     program.launch(slots["work"].net_tiles, survey_nets, team=TEAM)
     return program
 
 
 @kl.kernel
-def begin_totals(_, count, work: CoarseNets, totals: NetTotals):
+def begin_totals(_, count, work: net_merging.CoarseNets, totals: NetTotals):
     """How many clusters, nets and pins there are; nothing else has been counted."""
     totals.clusters = count[0]
     totals.nets = work.number[work.nets]
@@ -192,7 +183,7 @@ def begin_totals(_, count, work: CoarseNets, totals: NetTotals):
 
 
 @kl.kernel
-def survey_nets(tile, work: CoarseNets, totals: NetTotals):
+def survey_nets(tile, work: net_merging.CoarseNets, totals: NetTotals):
     """Add up and compare the coarse nets of a tile; atomic, independent of order."""
     weight = kl.int64(0)
     max_size = kl.int64(0)
@@ -209,7 +200,7 @@ def survey_nets(tile, work: CoarseNets, totals: NetTotals):
 
 
 @kl.kernel
-def copy_net(net, num_nets, work: CoarseNets, offsets, weights):
+def copy_net(net, num_nets, work: net_merging.CoarseNets, offsets, weights):
     """Copy weight and place of a net that stays; the item behind the last one ends the rows."""
     stays = net == num_nets
     if not stays:
@@ -221,11 +212,12 @@ def copy_net(net, num_nets, work: CoarseNets, offsets, weights):
 
 
 @kl.kernel
-def copy_pins(stretch, num_nets, found: DistinctPins, work: CoarseNets, pins, turned):
+def copy_pins(stretch, num_nets, found: net_merging.DistinctPins, work: net_merging.CoarseNets,
+              pins, turned):
     """Copy pins of nets that stay, and write each the other way round as a key to be sorted."""
-    net = row_at(stretch * RUN, found.begin, num_nets)
-    end = min((stretch + 1) * RUN, kl.int64(found.begin[num_nets]))
-    for i in range(stretch * RUN + kl.lane(), end, kl.team_size()):
+    net = row_at(stretch * net_merging.RUN, found.begin, num_nets)
+    end = min((stretch + 1) * net_merging.RUN, kl.int64(found.begin[num_nets]))
+    for i in range(stretch * net_merging.RUN + kl.lane(), end, kl.team_size()):
         while found.begin[net + 1] <= i:
             net += 1
         if work.stays[net] != 0:

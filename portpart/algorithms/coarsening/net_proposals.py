@@ -17,21 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.coarsening.cluster_ratings import (
-    MAX_ROW,
-    ClusterRow,
-    HashRows,
-    cluster_at,
-    may_be_in,
-    rate_slot,
-)
-from portpart.algorithms.coarsening.cluster_rounds import (
-    ClusterRounds,
-    VertexList,
-    begin_single,
-    empty_lists,
-    list_single,
-)
+from portpart.algorithms.coarsening import cluster_ratings, cluster_rounds
 from portpart.algorithms.coarsening.clustering import NO_DEGREE, ClusteringInputs, ClusterRecording
 from portpart.algorithms.coarsening.options import FineSizes, NetOptions, of_vertices
 from portpart.algorithms.coarsening.proposals import (
@@ -176,7 +162,7 @@ class PinSpans(kl.Record):
 
 
 @kl.device
-def add_up_nets(v, rated: RatedNets, row: ClusterRow, turns: PinSpans, first, last):
+def add_up_nets(v, rated: RatedNets, row: cluster_ratings.ClusterRow, turns: PinSpans, first, last):
     """Add up the nets of v in the hash row first ... last-1, by the clusters on them.
 
     Every lane takes a net, and then pins of all these nets.
@@ -219,19 +205,20 @@ def add_up_nets(v, rated: RatedNets, row: ClusterRow, turns: PinSpans, first, la
 
 
 @kl.device
-def may_be_at(v, c, own, room, graph: Csr, row: ClusterRow):
+def may_be_at(v, c, own, room, graph: Csr, row: cluster_ratings.ClusterRow):
     """Whether the slot where c was read is taken by a cluster that v may be in."""
-    return c != EMPTY and may_be_in(v, c, own, room, graph, row)
+    return c != EMPTY and cluster_ratings.may_be_in(v, c, own, room, graph, row)
 
 
 @kl.device
-def sum_at(slot, c, v, graph: Csr, row: ClusterRow):
+def sum_at(slot, c, v, graph: Csr, row: cluster_ratings.ClusterRow):
     """The sum at a slot of a hash row, whatever the cluster weighs."""
     return row.sums[slot]
 
 
-BY_WEIGHT = Choice(cluster_at, may_be_at, rate_slot, keep_best_score, kl.float64)
-BY_SUM = Choice(cluster_at, may_be_at, sum_at, keep_best_score, kl.int64)
+BY_WEIGHT = Choice(cluster_ratings.cluster_at, may_be_at, cluster_ratings.rate_slot,
+                   keep_best_score, kl.float64)
+BY_SUM = Choice(cluster_ratings.cluster_at, may_be_at, sum_at, keep_best_score, kl.int64)
 """The best cluster of a hash row: sums are compared with the weights of clusters, or not."""
 
 
@@ -262,18 +249,19 @@ class PinRange(kl.Record):
 
 @kl.kernel
 def propose_cluster_by_nets(i, listed, graph: Csr, clusters: Proposals, rated: RatedNets,
-                            rows: HashRows, looked_at: PinRange, by: NetRating):
+                            rows: cluster_ratings.HashRows, looked_at: PinRange, by: NetRating):
     """Wish of vertex listed[i], if the pins that it examines are of a number in a range."""
-    near = ClusterRow(seed=clusters.seed, proposal=clusters.proposal,
-                      max_weight=clusters.max_weight,
-                      label=clusters.label, cluster=clusters.cluster,
-                      cluster_weight=clusters.cluster_weight, total=clusters.total,
-                      keys=kl.team_array(kl.int32, by.slots),
-                      sums=kl.team_array(kl.int64, by.slots))
-    far = ClusterRow(seed=clusters.seed, proposal=clusters.proposal, max_weight=clusters.max_weight,
-                     label=clusters.label, cluster=clusters.cluster,
-                     cluster_weight=clusters.cluster_weight, total=clusters.total,
-                     keys=rows.keys, sums=rows.sums)
+    near = cluster_ratings.ClusterRow(seed=clusters.seed, proposal=clusters.proposal,
+                                      max_weight=clusters.max_weight,
+                                      label=clusters.label, cluster=clusters.cluster,
+                                      cluster_weight=clusters.cluster_weight, total=clusters.total,
+                                      keys=kl.team_array(kl.int32, by.slots),
+                                      sums=kl.team_array(kl.int64, by.slots))
+    far = cluster_ratings.ClusterRow(seed=clusters.seed, proposal=clusters.proposal,
+                                     max_weight=clusters.max_weight, label=clusters.label,
+                                     cluster=clusters.cluster,
+                                     cluster_weight=clusters.cluster_weight, total=clusters.total,
+                                     keys=rows.keys, sums=rows.sums)
     turns = PinSpans(
         stops=kl.team_array(kl.int32, by.team), shifts=kl.team_array(kl.int64, by.team),
         counts=kl.team_array(kl.int64, by.team))
@@ -305,7 +293,7 @@ WIDE_TEAM, NARROW_TEAM = 256, 32
 """Lanes for a vertex that examines very many pins, and for all others."""
 
 
-class NetVertexList(VertexList):
+class NetVertexList(cluster_rounds.VertexList):
     """The same where any vertex may examine many pins."""
 
     wide: Array = kl.work(np.int32, of_vertices)
@@ -344,18 +332,18 @@ class NetProposals:
 
     def among_single(self, recording: ClusterRecording) -> None:
         """Vertices may have several nets in common: the same as later."""
-        recording.launch(recording.rounds.vertices, begin_single)
-        recording.launch(recording.rounds.vertices, list_single)
+        recording.launch(recording.rounds.vertices, cluster_rounds.begin_single)
+        recording.launch(recording.rounds.vertices, cluster_rounds.list_single)
         self.among_clusters(recording, 0, recording.rounds)
 
     def among_clusters(self, recording: ClusterRecording, here: int,
-                       clusters: ClusterRounds) -> None:
+                       clusters: cluster_rounds.ClusterRounds) -> None:
         """Every vertex on the list gets a team that suits the pins that it examines."""
         with recording.program.side_by_side():
             for count, kernel, team, given in launches(recording.lists[here],
                                                        recording.one_lane):
                 recording.launch(count, kernel, here, team, clusters=clusters, **given)
-            recording.launch(1, empty_lists, 1 - here)
+            recording.launch(1, cluster_rounds.empty_lists, 1 - here)
 
 
 def launches(listed: Any, one_lane: bool,
@@ -364,8 +352,8 @@ def launches(listed: Any, one_lane: bool,
     slots = SLOTS[np.dtype(np.int64).itemsize]
     ranges = [(listed.length, listed.active, WIDE_TEAM, -1, NO_DEGREE)]
     if not one_lane:
-        ranges = [(listed.wide_length, listed.wide, WIDE_TEAM, MAX_ROW, NO_DEGREE),
-                  (listed.length, listed.active, NARROW_TEAM, -1, MAX_ROW)]
+        ranges = [(listed.wide_length, listed.wide, WIDE_TEAM, cluster_ratings.MAX_ROW, NO_DEGREE),
+                  (listed.length, listed.active, NARROW_TEAM, -1, cluster_ratings.MAX_ROW)]
     return [(count, propose_cluster_by_nets, team,
              {"listed": vertices, "looked_at": PinRange(above, most), "work": WORK,
               "by": NetRating(slots[team], team, choice)})

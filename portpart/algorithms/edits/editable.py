@@ -8,6 +8,7 @@ from weakref import WeakSet
 
 import numpy as np
 
+from portpart import graphs
 from portpart.algorithms.edits.apply import Applying, undo
 from portpart.algorithms.edits.batch import Batch, GraphBatch
 from portpart.algorithms.edits.id_table import IdTable
@@ -18,20 +19,6 @@ from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.base.interrupts import late_interrupts
 from portpart.errors import InputError
-from portpart.graphs import (
-    HALF_MORE,
-    TEAM,
-    Csr,
-    Graph,
-    Hypergraph,
-    Nets,
-    RowGrowth,
-    RowStore,
-    directed_rows,
-    narrowed,
-    read_only,
-    tails,
-)
 
 
 class Mark:
@@ -155,12 +142,13 @@ class EditableGraph(Editable):
     >>> update = edited.apply(batch)  # doctest: +SKIP
     """
 
-    def __init__(self, graph: Graph, growth: RowGrowth = HALF_MORE) -> None:
+    def __init__(self, graph: graphs.Graph, growth: graphs.RowGrowth = graphs.HALF_MORE) -> None:
         graph = with_ascending_rows(graph)
         vertices = IdTable("vertices", graph.space, graph.num_vertices, graph.vertex_weights,
                            graph.total_vertex_weight, graph.names)
         super().__init__(graph.space, [vertices], graph.num_arcs, graph.total_arc_weight)
-        self.arcs = RowStore(graph.space, graph.offsets, graph.targets, graph.weights, growth)
+        self.arcs = graphs.RowStore(graph.space, graph.offsets, graph.targets, graph.weights,
+                                    growth)
         self.sides = [Side(self.arcs, vertices, vertices, swapped=False)]
         self._known: tuple[Any, ...] = (None, None, None)
         self._weight_scale = graph.weight_scale
@@ -170,7 +158,7 @@ class EditableGraph(Editable):
         return GraphBatch(self)
 
     @property
-    def csr(self) -> Csr:
+    def csr(self) -> graphs.Csr:
         """The rows of all ids as kernels take them; those of ids that are not alive are empty.
 
         The same record as long as the arrays are the same; they may be longer.
@@ -179,20 +167,21 @@ class EditableGraph(Editable):
         rows, weights = self.arcs.rows, self.vertices.weights
         if self._known[0] is not rows or self._known[1] is not weights:
             self._known = (rows, weights,
-                           Csr(rows.begin, rows.end, rows.elements, rows.weights, weights, None))
-        csr: Csr = self._known[2]
+                           graphs.Csr(rows.begin, rows.end, rows.elements, rows.weights, weights,
+                                      None))
+        csr: graphs.Csr = self._known[2]
         return csr
 
-    def graph(self) -> Graph:
+    def graph(self) -> graphs.Graph:
         """Return the existing vertices, in the order of their ids, as a graph."""
         self.reserve_ids()
         alive = self.vertices.alive()
         offsets, targets, weights = self.arcs.packed(self.vertices.count, alive,
                                                      new_numbers(self.vertices, alive))
-        graph = Graph(offsets, targets, unless_ones(narrowed(self.space, weights)),
-                      unless_ones(self.vertices.weights_of(alive)), self.space,
-                      weight_scale=self._weight_scale)
-        read_only(graph.arrays.values())
+        graph = graphs.Graph(offsets, targets, unless_ones(graphs.narrowed(self.space, weights)),
+                             unless_ones(self.vertices.weights_of(alive)), self.space,
+                             weight_scale=self._weight_scale)
+        graphs.read_only(graph.arrays.values())
         return graph
 
     def compact(self) -> np.ndarray:
@@ -220,25 +209,25 @@ def unless_ones(weights: Array | None) -> Array | None:
     return None if weights is None or bool((weights == 1).all()) else weights
 
 
-def with_ascending_rows(graph: Graph) -> Graph:
+def with_ascending_rows(graph: graphs.Graph) -> graphs.Graph:
     """The graph with rows in ascending order and parallel edges made one."""
     space = graph.space
     found = space.zeros(1, np.int64)
-    space.parallel_for(graph.num_vertices, find_disorder, graph.csr, found, team=TEAM)
+    space.parallel_for(graph.num_vertices, find_disorder, graph.csr, found, team=graphs.TEAM)
     if int(space.to_host(found)[0]) == 0:
         return graph
     weights = graph.weights
     if weights is None:
         weights = space.full(graph.num_arcs, 1, np.int64)
-    sources = tails(space, graph.offsets, graph.num_arcs)
-    offsets, targets, weights = directed_rows(space, graph.num_vertices, sources, graph.targets,
-                                              weights)
+    sources = graphs.tails(space, graph.offsets, graph.num_arcs)
+    offsets, targets, weights = graphs.directed_rows(space, graph.num_vertices, sources,
+                                                     graph.targets, weights)
     return replace(graph, offsets=offsets, targets=targets, weights=unless_ones(weights),
                    _totals={})
 
 
 @kl.kernel
-def find_disorder(v, graph: Csr, found):
+def find_disorder(v, graph: graphs.Csr, found):
     """found[0] becomes negative if a row does not ascend, by atomic_min."""
     for arc in range(kl.int64(graph.begin[v]) + 1 + kl.lane(), kl.int64(graph.end[v]),
                      kl.team_size()):
@@ -265,16 +254,18 @@ class EditableHypergraph(Editable):
         How much room rows get.
     """
 
-    def __init__(self, hypergraph: Hypergraph, growth: RowGrowth = HALF_MORE) -> None:
+    def __init__(self, hypergraph: graphs.Hypergraph,
+                 growth: graphs.RowGrowth = graphs.HALF_MORE) -> None:
         space = hypergraph.space
         vertices = IdTable("vertices", space, hypergraph.num_vertices, hypergraph.vertex_weights,
                            hypergraph.total_vertex_weight, hypergraph.names)
         nets = IdTable("nets", space, hypergraph.num_nets, hypergraph.net_weights,
                        hypergraph.total_net_weight, hypergraph.net_names)
         super().__init__(space, [vertices, nets], hypergraph.num_pins, hypergraph.num_pins)
-        self.pins = RowStore(space, hypergraph.net_offsets, hypergraph.net_pins, None, growth)
-        self.nets_of = RowStore(space, hypergraph.vertex_offsets, hypergraph.vertex_nets, None,
-                                growth)
+        self.pins = graphs.RowStore(space, hypergraph.net_offsets, hypergraph.net_pins, None,
+                                    growth)
+        self.nets_of = graphs.RowStore(space, hypergraph.vertex_offsets, hypergraph.vertex_nets,
+                                       None, growth)
         self.sides = [Side(self.pins, nets, vertices, swapped=False),
                       Side(self.nets_of, vertices, nets, swapped=True)]
 
@@ -288,22 +279,22 @@ class EditableHypergraph(Editable):
         return NetBatch(self, self.nets)
 
     @property
-    def csr(self) -> Csr:
+    def csr(self) -> graphs.Csr:
         """The nets of each vertex as kernels take them, for all ids."""
         self.reserve_ids()
         rows, count = self.nets_of.rows, self.vertices.count
-        return Csr(rows.begin[:count], rows.end[:count], rows.elements, None,
-                   self.vertices.weights_of_all(), None)
+        return graphs.Csr(rows.begin[:count], rows.end[:count], rows.elements, None,
+                          self.vertices.weights_of_all(), None)
 
     @property
-    def net_rows(self) -> Nets:
+    def net_rows(self) -> graphs.Nets:
         """The pins of each net as kernels take them, for all ids."""
         self.reserve_ids()
         rows, count = self.pins.rows, self.nets.count
-        return Nets(rows.begin[:count], rows.end[:count], rows.elements,
-                    self.nets.weights_of_all())
+        return graphs.Nets(rows.begin[:count], rows.end[:count], rows.elements,
+                           self.nets.weights_of_all())
 
-    def hypergraph(self) -> Hypergraph:
+    def hypergraph(self) -> graphs.Hypergraph:
         """Return the existing vertices and nets, in the order of their ids, as a hypergraph."""
         self.reserve_ids()
         alive, nets = self.vertices.alive(), self.nets.alive()
@@ -311,10 +302,10 @@ class EditableHypergraph(Editable):
                                             new_numbers(self.vertices, alive))
         vertex_offsets, vertex_nets, _ = self.nets_of.packed(self.vertices.count, alive,
                                                              new_numbers(self.nets, nets))
-        weights = unless_ones(narrowed(self.space, self.nets.weights_of(nets)))
-        hypergraph = Hypergraph(offsets, pins, weights, vertex_offsets, vertex_nets,
-                                unless_ones(self.vertices.weights_of(alive)), self.space)
-        read_only(hypergraph.arrays.values())
+        weights = unless_ones(graphs.narrowed(self.space, self.nets.weights_of(nets)))
+        hypergraph = graphs.Hypergraph(offsets, pins, weights, vertex_offsets, vertex_nets,
+                                       unless_ones(self.vertices.weights_of(alive)), self.space)
+        graphs.read_only(hypergraph.arrays.values())
         return hypergraph
 
     def compact(self) -> tuple[np.ndarray, np.ndarray]:

@@ -12,15 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from portpart.algorithms.edits import id_table
 from portpart.algorithms.edits.counters import NONE, EditCounters
-from portpart.algorithms.edits.id_table import (
-    ALIVE,
-    DeletedIds,
-    check_deletion,
-    mark_deleted,
-    set_deleted,
-    set_deleted_weight,
-)
 from portpart.algorithms.edits.operations import (
     CLEAR,
     Changes,
@@ -84,7 +77,7 @@ class Limits(kl.Words):
 @kl.kernel
 def insert_id(i, limits: Limits, deletions: Deletions):
     """Mark a new id as in use."""
-    deletions.rows[limits.first + i] = kl.int32(ALIVE)  # type: ignore[index]
+    deletions.rows[limits.first + i] = kl.int32(id_table.ALIVE)  # type: ignore[index]
 
 
 @kl.kernel
@@ -94,7 +87,7 @@ def set_unit_weight(i, limits: Limits, weights):
 
 
 @kl.kernel
-def clear_row(j, deleted: DeletedIds, rows: EditableRows, operations: Operations,
+def clear_row(j, deleted: id_table.DeletedIds, rows: EditableRows, operations: Operations,
               directed: Directed, limits: Limits, total: EditCounters):
     """Append an operation for each pair of a deleted row, if there is space.
 
@@ -200,7 +193,7 @@ class StoreInputs(NamedTuple):
     counters: EditCounters
     of_ids: EditCounters
     limits: Limits
-    deleted: DeletedIds | None
+    deleted: id_table.DeletedIds | None
     changes: Changes
 
 
@@ -321,13 +314,13 @@ def _record_deletions(program: Program, deleted: Sequence[dict[str, Any]],
     """Record deletions and the operations that follow; all stores then have another length."""
     with program.side_by_side():
         for slots in deleted:
-            program.launch(slots["limits"].deleted, mark_deleted, deleted=slots["deleted"],
+            program.launch(slots["limits"].deleted, id_table.mark_deleted, deleted=slots["deleted"],
                            deletions=slots["deletions"].rows)
     with program.side_by_side():
         for slots in deleted:
-            program.launch(slots["limits"].deleted, check_deletion, deleted=slots["deleted"],
-                           deletions=slots["deletions"].rows, weights=slots["weights"],
-                           counters=slots["of_ids"])
+            program.launch(slots["limits"].deleted, id_table.check_deletion,
+                           deleted=slots["deleted"], deletions=slots["deletions"].rows,
+                           weights=slots["weights"], counters=slots["of_ids"])
     with program.side_by_side():
         for slots in deleted:
             program.launch(slots["limits"].deleted, clear_row, team=TEAM, **slots)
@@ -366,8 +359,8 @@ def _record_writing(program: Program, inputs: StoreInputs, slots: dict[str, Any]
     program.launch(limits.length, rewrite_row, team=TEAM, weighted=weighted, **slots)
     if inputs.deleted:
         effective = slots["deleted"].effective
-        program.launch(limits.deleted, set_deleted, effective=effective, value=-1,
+        program.launch(limits.deleted, id_table.set_deleted, effective=effective, value=-1,
                        deletions=slots["deletions"].rows)
         if slots["weights"].dtype is not None:
-            program.launch(limits.deleted, set_deleted_weight, effective=effective, values=None,
-                           weights=slots["weights"])
+            program.launch(limits.deleted, id_table.set_deleted_weight, effective=effective,
+                           values=None, weights=slots["weights"])

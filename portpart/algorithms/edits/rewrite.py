@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from portpart import graphs
 from portpart.algorithms.edits.counters import EditCounters, new_counters, read
 from portpart.algorithms.edits.operations import LOW_HALF, Changes
 from portpart.algorithms.edits.wide_rows import (
@@ -25,31 +26,19 @@ from portpart.algorithms.edits.wide_rows import (
     wide_rows,
 )
 from portpart.backends import language as kl
-from portpart.graphs import (
-    MAX_INT32,
-    TEAM,
-    EditableRows,
-    RowGrowth,
-    RowStore,
-    place_row,
-    put,
-    room_for,
-    set_capacity,
-    set_weight,
-)
 from portpart.primitives import lower_bound, offsets_from_counts
 
 
 class RowRewrite(NamedTuple):
     """Rows that are going to be changed; and wide ones among them, if there are any."""
 
-    store: RowStore
+    store: graphs.RowStore
     changes: Changes
     places: ChangedRowPlaces
     wide: Wide | None = None
 
 
-def planned(store: RowStore, changes: Changes, counters: EditCounters) -> RowRewrite:
+def planned(store: graphs.RowStore, changes: Changes, counters: EditCounters) -> RowRewrite:
     """Find new places; the counters get the space they take.  Nothing is changed."""
     space, length = store.space, changes.length_of("keys")
     before = offsets_from_counts(space, changes.deltas)
@@ -76,7 +65,7 @@ def reserve(row_rewrite: RowRewrite, counters: EditCounters,
     """
     store, room = row_rewrite.store, int(counters.room)
     if store.rows.weights is not None or counters.unusual:
-        store.reserve_weights(np.int32 if total_weight <= MAX_INT32 else np.int64)
+        store.reserve_weights(np.int32 if total_weight <= graphs.MAX_INT32 else np.int64)
     if not store.lent and not store.fits(room):
         store.compact(roomy=True)
         numbers, (again,) = new_counters(store.space, 1)
@@ -96,13 +85,13 @@ def apply_rows(row_rewrite: RowRewrite, room: int) -> None:
     rewrite = rewrite_row.bound(weighted=store.rows.weights is not None)
     if wide is not None:
         move_wide(store, changes, places, wide)
-    store.space.parallel_for(places.length, rewrite, changes, places, store.rows, team=TEAM)
+    store.space.parallel_for(places.length, rewrite, changes, places, store.rows, team=graphs.TEAM)
     store.used += room
 
 
 @kl.kernel
-def find_room(i, changes: Changes, before, length, rows: EditableRows, growth: RowGrowth, spaces,
-              counters: EditCounters):
+def find_room(i, changes: Changes, before, length, rows: graphs.EditableRows,
+              growth: graphs.RowGrowth, spaces, counters: EditCounters):
     """spaces[i] = the size of the new place that a row needs, where its changes begin; else 0."""
     room = kl.int64(0)
     if begins_row(i, changes.keys):
@@ -111,7 +100,7 @@ def find_room(i, changes: Changes, before, length, rows: EditableRows, growth: R
         count = kl.int64(rows.end[row]) - kl.int64(rows.begin[row])
         needed = count + added(deltas) - removed(deltas)
         if needed > rows.capacity[row]:
-            room = room_for(needed, growth)
+            room = graphs.room_for(needed, growth)
         moving = count - moving_from(i, room, changes, rows)
         if moving > growth.wide and (deltas != 0 or room > 0):
             kl.atomic_add(counters, EditCounters.wide, moving)
@@ -126,7 +115,7 @@ def write_totals(_, begin, before, length, counters: EditCounters):
 
 
 @kl.kernel
-def rewrite_row(i, changes: Changes, places: ChangedRowPlaces, rows: EditableRows,
+def rewrite_row(i, changes: Changes, places: ChangedRowPlaces, rows: graphs.EditableRows,
                 weighted: kl.StaticValue):
     """Change a row, where its changes begin."""
     if begins_row(i, changes.keys):
@@ -150,24 +139,26 @@ def rewrite_row(i, changes: Changes, places: ChangedRowPlaces, rows: EditableRow
                 kept += added_to_row(i, stop, new, changes, places, rows, weighted)
         kl.team_sync()
         if kl.lane() == 0:
-            place_row(row, new, new + kept, rows)
+            graphs.place_row(row, new, new + kept, rows)
             if room > 0:
-                set_capacity(row, room, rows)
+                graphs.set_capacity(row, room, rows)
 
 
 @kl.device
-def weigh_elements(i, stop, row, changes: Changes, rows: EditableRows, weighted: kl.StaticValue):
+def weigh_elements(i, stop, row, changes: Changes, rows: graphs.EditableRows,
+                   weighted: kl.StaticValue):
     """Set the weights of elements that all stay, if they have weights, and count them."""
     if weighted:
         for change in range(i + kl.lane(), stop, kl.team_size()):
             if changes.was[change] >= 0:
                 place = kl.int64(rows.begin[row]) + changes.ranks[change]
-                set_weight(place, changes.will[change], rows)
+                graphs.set_weight(place, changes.will[change], rows)
     return kl.int64(rows.end[row]) - kl.int64(rows.begin[row])
 
 
 @kl.device
-def kept_in_row(i, stop, row, changes: Changes, rows: EditableRows, weighted: kl.StaticValue):
+def kept_in_row(i, stop, row, changes: Changes, rows: graphs.EditableRows,
+                weighted: kl.StaticValue):
     """Set the weights of elements that stay, close the gaps of deleted ones, count the rest.
 
     No element moves backwards, so that a team reads a stretch of the row and then writes it.
@@ -188,15 +179,15 @@ def kept_in_row(i, stop, row, changes: Changes, rows: EditableRows, weighted: kl
         until = kl.team_scan(kl.int64(weight >= 0))
         kl.team_sync()
         if weight >= 0:
-            put(rows, begin + left + until - 1, element, weight, weighted)
+            graphs.put(rows, begin + left + until - 1, element, weight, weighted)
         left += kl.team_last(until)
         kl.team_sync()
     return left
 
 
 @kl.device
-def spread_row(i, stop, count, new, changes: Changes, places: ChangedRowPlaces, rows: EditableRows,
-               weighted: kl.StaticValue):
+def spread_row(i, stop, count, new, changes: Changes, places: ChangedRowPlaces,
+               rows: graphs.EditableRows, weighted: kl.StaticValue):
     """Move elements, the last ones first, so that there are gaps for new ones."""
     row = kl.int64(changes.keys[i]) >> 32
     begin = kl.int64(rows.begin[row])
@@ -213,18 +204,19 @@ def spread_row(i, stop, count, new, changes: Changes, places: ChangedRowPlaces, 
             shift = added(places.before[change] - places.before[i])
         kl.team_sync()
         if at >= first:
-            put(rows, new + at + shift, element, weight, weighted)
+            graphs.put(rows, new + at + shift, element, weight, weighted)
         kl.team_sync()
     return count
 
 
 @kl.device
-def added_to_row(i, stop, new, changes: Changes, places: ChangedRowPlaces, rows: EditableRows,
-                 weighted: kl.StaticValue):
+def added_to_row(i, stop, new, changes: Changes, places: ChangedRowPlaces,
+                 rows: graphs.EditableRows, weighted: kl.StaticValue):
     """Write new elements into the gaps, and count them."""
     for change in range(i + kl.lane(), stop, kl.team_size()):
         if changes.deltas[change] >= kl.int64(1) << 32:
             deltas = places.before[change] - places.before[i]
             at = kl.int64(changes.ranks[change]) + added(deltas) - removed(deltas)
-            put(rows, new + at, changes.keys[change] & LOW_HALF, changes.will[change], weighted)
+            graphs.put(rows, new + at, changes.keys[change] & LOW_HALF, changes.will[change],
+                       weighted)
     return added(places.before[stop] - places.before[i])

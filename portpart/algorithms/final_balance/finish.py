@@ -7,16 +7,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from portpart.algorithms.final_balance import overload
 from portpart.algorithms.final_balance.empty_blocks import with_empty_filled
 from portpart.algorithms.final_balance.exact_packing import within_bounds
 from portpart.algorithms.final_balance.host_connectivity import host_connectivity
-from portpart.algorithms.final_balance.overload import (
-    attainable,
-    block_weights_on_host,
-    host_vertex_weights,
-    nonempty_weight,
-    repaired,
-)
 from portpart.algorithms.objectives import Balance
 from portpart.backends.programs import Array
 from portpart.graphs import EitherGraph
@@ -57,7 +51,7 @@ def filled(graph: EitherGraph, part: Array, blocks: np.ndarray, balance: Balance
     """
     if blocks.min() >= max(1, min_weight):
         return part, blocks
-    some = nonempty_weight(graph, balance.num_blocks)
+    some = overload.nonempty_weight(graph, balance.num_blocks)
     if some:
         part, blocks = with_empty_filled(graph, part, blocks, balance, fixed)
     if blocks.min() >= max(some, min_weight):
@@ -86,7 +80,7 @@ class _Filling:
         self.connections = host_connectivity(graph, part)
         self.inside = self.connections.inside
         self.part, self.free, self.blocks, self.limits = part, free, blocks, limits
-        self.weights, self.min_weight = host_vertex_weights(graph), min_weight
+        self.weights, self.min_weight = overload.host_vertex_weights(graph), min_weight
         self.toward = np.zeros(len(part), np.int64)  # what ties vertices to the block to be filled
         spare = np.flatnonzero(free & (self.weights > 0) & (blocks[part] > min_weight))
         self.everywhere = list(zip(self.inside[spare].tolist(), spare.tolist()))
@@ -214,7 +208,7 @@ class _Filling:
     def fill_lightest(self) -> None:
         """Pack all vertices again, heaviest first, if that alone makes all blocks heavy enough."""
         part, k = self.part.copy(), len(self.limits)
-        blocks = block_weights_on_host(part[~self.free], self.weights[~self.free], k)
+        blocks = overload.block_weights_on_host(part[~self.free], self.weights[~self.free], k)
         queue = [self._urgency(blocks, block) for block in range(k)]
         heapq.heapify(queue)
         for v in np.argsort(-self.weights, kind="stable"):
@@ -262,16 +256,16 @@ def enforce_limits(graph: EitherGraph, part: Array, balance: Balance, min_weight
     part : array of int32, shape (n,)
     block_weights : numpy.ndarray of int64, shape (k,)
     """
-    found, blocks = repaired(graph, part, balance, fixed)
+    found, blocks = overload.repaired(graph, part, balance, fixed)
     found, blocks = filled(graph, found, blocks, balance, min_weight, fixed)
     if balance.overload(blocks) <= 0 and blocks.min() >= min_weight:
         return found, blocks
-    space, weights = graph.space, host_vertex_weights(graph)
-    balance = attainable(balance, space.to_host(found), weights)
+    space, weights = graph.space, overload.host_vertex_weights(graph)
+    balance = overload.attainable(balance, space.to_host(found), weights)
     if balance.overload(blocks) <= 0 and blocks.min() >= min_weight:
         return found, blocks
     free = np.ones(len(weights), bool) if fixed is None else space.to_host(fixed) < 0
     result = within_bounds(space.to_host(part), space.to_host(found), weights, free,
                            balance.limits, min_weight, balance.known)
-    blocks = block_weights_on_host(result, weights, balance.num_blocks)
+    blocks = overload.block_weights_on_host(result, weights, balance.num_blocks)
     return filled(graph, space.asarray(result), blocks, balance, min_weight, fixed)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from portpart.algorithms import objectives
 from portpart.algorithms.edits import Changes, begins_row
 from portpart.algorithms.incremental.edits import EditCounts
 from portpart.algorithms.incremental.net_changes import NET_TEAM, NetEditCounts
@@ -28,16 +29,6 @@ from portpart.algorithms.incremental.pseudo_rounds import (
     lay_out_entry,
     list_if_first,
     weigh_blocks,
-)
-from portpart.algorithms.objectives import (
-    BITS,
-    MAX_SMALL,
-    NetRows,
-    has_words,
-    is_alone,
-    net_connection,
-    place_of_word,
-    size_of_net,
 )
 from portpart.algorithms.refinement import (
     LOCAL,
@@ -103,7 +94,7 @@ def begin_leaving(_, moves: Moves, cache: GainCache, blocks: Blocks, figures: Fi
 
 
 @kl.device
-def evict(v, graph: NetRows, moves: Moves, blocks: Blocks, sequence: Pseudo):
+def evict(v, graph: objectives.NetRows, moves: Moves, blocks: Blocks, sequence: Pseudo):
     """Let v wait in the pseudo block, unless it does or is fixed.  Atomic; one lane.
 
     The order of the list is free.
@@ -116,7 +107,7 @@ def evict(v, graph: NetRows, moves: Moves, blocks: Blocks, sequence: Pseudo):
 
 
 @kl.kernel
-def evict_if_new(i, graph: NetRows, moves: Moves, cache: GainCache, blocks: Blocks,
+def evict_if_new(i, graph: objectives.NetRows, moves: Moves, cache: GainCache, blocks: Blocks,
                  journal: Journal, sequence: Pseudo):
     """Let an active vertex leave if it is new."""
     v = cache.dirty_list[i]
@@ -134,7 +125,7 @@ def plan_eviction(_, net_counts: NetEditCounts, blocks: Blocks, figures: Figures
 
 
 @kl.device
-def score_of(v, graph: NetRows, part):
+def score_of(v, graph: objectives.NetRows, part):
     """Weight of nets that have v alone in its block, less that of its other nets.
 
     All lanes of a team together.
@@ -142,14 +133,14 @@ def score_of(v, graph: NetRows, part):
     score = kl.int64(0)
     for place in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
         net = graph.targets[place]
-        if size_of_net(net, graph.nets) > 1:
+        if objectives.size_of_net(net, graph.nets) > 1:
             weight = kl.value_or(graph.nets.weights, net, 1)
-            score += weight if is_alone(net, part[v], graph) else -weight
+            score += weight if objectives.is_alone(net, part[v], graph) else -weight
     return kl.team_sum(score)
 
 
 @kl.kernel
-def list_of_heavy(v, graph: NetRows, moves: Moves, blocks: Blocks, figures: Figures,
+def list_of_heavy(v, graph: objectives.NetRows, moves: Moves, blocks: Blocks, figures: Figures,
                   sequence: Pseudo):
     """List v with its score if its block is too heavy and it may leave; the order is free."""
     weight = kl.value_or(graph.vertex_weights, v, 1)
@@ -177,7 +168,7 @@ def begin_order(_, moves: Moves, figures: Figures, sequence: prefix.MoveSequence
 
 
 @kl.kernel
-def find_leavers(_, graph: NetRows, moves: Moves, blocks: Blocks, figures: Figures,
+def find_leavers(_, graph: objectives.NetRows, moves: Moves, blocks: Blocks, figures: Figures,
                  sequence: Pseudo):
     """The first vertices of each block that is too heavy leave it, until it is not.  Called by one
     team.
@@ -210,13 +201,13 @@ def end_eviction(_, moves: Moves, sequence: Pseudo):
 
 
 @kl.device
-def has_lonely(net, graph: NetRows):
+def has_lonely(net, graph: objectives.NetRows):
     """Whether a net may have a pin that is alone in its block."""
-    result = size_of_net(net, graph.nets) > 1
-    if result and has_words(net, graph.sets):
+    result = objectives.size_of_net(net, graph.nets) > 1
+    if result and objectives.has_words(net, graph.sets):
         result = False
         for word in range(graph.sets.width):
-            place = place_of_word(net, word * BITS, graph.sets)
+            place = objectives.place_of_word(net, word * objectives.BITS, graph.sets)
             if graph.sets.bits[place + 1] != 0:
                 result = True
     return result
@@ -238,7 +229,7 @@ def has_changed(i, number, pins: Changes):
 
 @kl.kernel
 def evict_if_critical(i, pins: Changes, counts: EditCounts, net_counts: NetEditCounts,
-                      graph: NetRows, moves: Moves, blocks: Blocks, sequence: Pseudo):
+                      graph: objectives.NetRows, moves: Moves, blocks: Blocks, sequence: Pseudo):
     """Let the pins of a net that are alone in their block leave, where the net's changes begin.
 
     None leaves where refinement must not examine any.
@@ -249,13 +240,13 @@ def evict_if_critical(i, pins: Changes, counts: EditCounts, net_counts: NetEditC
             for place in range(graph.nets.begin[net] + kl.lane(), graph.nets.end[net],
                                kl.team_size()):
                 v = graph.nets.pins[place]
-                if is_alone(net, moves.part[v], graph):
+                if objectives.is_alone(net, moves.part[v], graph):
                     evict(v, graph, moves, blocks, sequence)
 
 
 @kl.kernel
-def list_first_on_nets(i, graph: NetRows, moves: Moves, active: ActiveSets, unrated: UnratedList,
-                       figures: Figures, sequence: Pseudo):
+def list_first_on_nets(i, graph: objectives.NetRows, moves: Moves, active: ActiveSets,
+                       unrated: UnratedList, figures: Figures, sequence: Pseudo):
     """List a vertex if it comes before all that wait and share a net with it, else it waits.
 
     Nets of many pins do not count: of their pins one would move in each round.
@@ -264,7 +255,7 @@ def list_first_on_nets(i, graph: NetRows, moves: Moves, active: ActiveSets, unra
     beaten = kl.int64(0)
     for place in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
         net = graph.targets[place]
-        if size_of_net(net, graph.nets) <= MAX_SMALL:
+        if objectives.size_of_net(net, graph.nets) <= objectives.MAX_SMALL:
             for pin in range(graph.nets.begin[net], graph.nets.end[net]):
                 u = graph.nets.pins[pin]
                 if moves.locked_in[u] == WAITS and comes_first(u, v, figures, sequence.words):
@@ -273,13 +264,14 @@ def list_first_on_nets(i, graph: NetRows, moves: Moves, active: ActiveSets, unra
 
 
 @kl.kernel
-def rate_loss(i, graph: NetRows, moves: Moves, sequence: Pseudo, net_cost: kl.StaticValue):
+def rate_loss(i, graph: objectives.NetRows, moves: Moves, sequence: Pseudo,
+              net_cost: kl.StaticValue):
     """What a move costs: the ties of the vertex that lead to other blocks than its target."""
     v = moves.listed[i]
     here = kl.int64(moves.part[v])
     total = kl.int64(0)
     for place in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
-        total += net_connection(graph.targets[place], here, graph, net_cost)
+        total += objectives.net_connection(graph.targets[place], here, graph, net_cost)
     total = kl.team_sum(total)
     if kl.lane() == 0:
         sequence.gain[v] = total - sequence.gain[v]
@@ -296,7 +288,7 @@ def turn_loss(i, moves: Moves, sequence: Pseudo):
 
 
 @kl.kernel
-def decide_entry(i, graph: NetRows, moves: Moves, blocks: Blocks, figures: Figures,
+def decide_entry(i, graph: objectives.NetRows, moves: Moves, blocks: Blocks, figures: Figures,
                  sequence: Pseudo):
     """A vertex is to enter its block; atomic, independent of order."""
     v = moves.listed[i]

@@ -7,20 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from portpart.algorithms.edits import (
-    ALIVE,
-    OF_SECOND,
-    OF_VERTICES,
-    BatchCounters,
-    Changes,
-    DeletedIds,
-    EditCounters,
-    IdTable,
-    InsertedIds,
-    PredictedOutcome,
-    Update,
-    WeightChanges,
-)
+from portpart.algorithms import edits
 from portpart.algorithms.objectives import Balance
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace
@@ -121,13 +108,14 @@ def new_vertex(i, inserted: NewVertices, counts: EditCounts):
 
 
 @kl.kernel
-def learn_outcome(_, outcome: BatchCounters, counts: EditCounts):
+def learn_outcome(_, outcome: edits.BatchCounters, counts: EditCounts):
     """Learn how many pairs have changed; go on if the prediction held."""
-    counts.changed += counts.directions * outcome[EditCounters.cleared]
+    counts.changed += counts.directions * outcome[edits.EditCounters.cleared]
     counts.active_pairs = counts.activates * counts.changed
-    written = outcome[EditCounters.written] + outcome[OF_SECOND + EditCounters.written]
+    written = (outcome[edits.EditCounters.written]
+               + outcome[edits.OF_SECOND + edits.EditCounters.written])
     counts.go = kl.int64(written == counts.stores
-                      and outcome[OF_VERTICES + EditCounters.weight] == -counts.lost)
+                      and outcome[edits.OF_VERTICES + edits.EditCounters.weight] == -counts.lost)
 
 
 class Nothing:
@@ -135,10 +123,10 @@ class Nothing:
 
     def __init__(self, space: ExecutionSpace) -> None:
         none, none32 = space.empty(0, np.int64), space.empty(0, np.int32)
-        self.deleted = DeletedIds(none32, none32, none32, none32, none)
-        self.weighed = WeightChanges(none32, none, none, 0)
-        self.changes = Changes(none, none, none, none32, none)
-        self.outcome = BatchCounters(none)
+        self.deleted = edits.DeletedIds(none32, none32, none32, none32, none)
+        self.weighed = edits.WeightChanges(none32, none, none, 0)
+        self.changes = edits.Changes(none, none, none, none32, none)
+        self.outcome = edits.BatchCounters(none)
         self._inserted: NewVertices | None = None
 
     def inserted(self, deletions: Array) -> NewVertices:
@@ -148,8 +136,8 @@ class Nothing:
         return self._inserted
 
 
-def records_of(update: Update, vertices: IdTable, nothing: Nothing, refine: bool,
-               limits: Balance | None, expected: PredictedOutcome | None,
+def records_of(update: edits.Update, vertices: edits.IdTable, nothing: Nothing, refine: bool,
+               limits: Balance | None, expected: edits.PredictedOutcome | None,
                activated: Array | None = None) -> dict[str, Any]:
     """The records of an update for a program; new limits, if they are alike for all blocks.
 
@@ -184,14 +172,15 @@ def records_of(update: Update, vertices: IdTable, nothing: Nothing, refine: bool
     }
 
 
-def edits_of(update: Update, table: IdTable, nothing: Nothing) -> tuple[DeletedIds, WeightChanges]:
+def edits_of(update: edits.Update, table: edits.IdTable,
+             nothing: Nothing) -> tuple[edits.DeletedIds, edits.WeightChanges]:
     """Return the deleted ids of a kind, and those with new weights."""
     deleted = next((each for kind, each in update.deleted if kind is table), nothing.deleted)
     weighed = next((each for kind, each in update.weighed if kind is table), nothing.weighed)
     return deleted, weighed
 
 
-def _ids(space: ExecutionSpace, insertions: Sequence[InsertedIds]) -> Array | None:
+def _ids(space: ExecutionSpace, insertions: Sequence[edits.InsertedIds]) -> Array | None:
     end = insertions[0].first if insertions else 0
     for insertion in insertions:
         if insertion.first != end:
@@ -202,7 +191,7 @@ def _ids(space: ExecutionSpace, insertions: Sequence[InsertedIds]) -> Array | No
     return None
 
 
-def touched(update: Update) -> int:
+def touched(update: edits.Update) -> int:
     """How many pairs and vertices a batch is about."""
     return (sum(changes.length_of("keys") for changes in update.changes)
             + sum(insertion.number for insertion in update.insertions)
@@ -283,4 +272,4 @@ def write_left(i, listed, left, part):
 @kl.kernel
 def write_existing_block(v, best, deletions, part):
     """part[v] = the block of v, -1 if v is not alive."""
-    part[v] = best[v] if deletions[v] == ALIVE else kl.int32(NONE)
+    part[v] = best[v] if deletions[v] == edits.ALIVE else kl.int32(NONE)

@@ -12,22 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from portpart.algorithms import refinement
 from portpart.algorithms.edits import Editable, PredictedOutcome, Update
 from portpart.algorithms.incremental import edits
 from portpart.algorithms.incremental.round import record_round, updates_of
 from portpart.algorithms.objectives import Balance, Objective
-from portpart.algorithms.refinement import (
-    SUM_TEAM,
-    LocalRefinement,
-    LocalReport,
-    Piece,
-    RefinementOptions,
-    Refiner,
-    begin_report,
-    journal_for,
-    return_vertex,
-    write_report,
-)
 from portpart.algorithms.refinement.blocks import PreviousBlocks
 from portpart.backends.programs import Array
 from portpart.primitives import positions_of
@@ -39,7 +28,7 @@ LEAST_ROOM = 1024
 HALF_MORE = 2**18
 """Up to this many ids there is room for half as many again, beyond for an eighth."""
 
-OPTIONS = RefinementOptions(stall_limit=4, slack=0)
+OPTIONS = refinement.RefinementOptions(stall_limit=4, slack=0)
 FILTER_RATIO = 0.3
 
 
@@ -89,7 +78,7 @@ class IncrementalRefiner:
     def __init__(self, graph: Editable, part: Array, balance_of: Callable[[int], Balance],
                  objective: Objective, seed: int, migration_factor: int = 1,
                  sizes: Array | None = None, fixed: Array | None = None,
-                 pieces: tuple[Piece, ...] | None = None,
+                 pieces: tuple[refinement.Piece, ...] | None = None,
                  known: PartitionFigures | None = None) -> None:
         self.graph, self.balance_of, self.objective, self.seed = graph, balance_of, objective, seed
         self.migration_factor, self.sizes, self.fixed = migration_factor, sizes, fixed
@@ -106,15 +95,17 @@ class IncrementalRefiner:
         self.total = graph.vertices.total_weight
         self.room = room_for(count)
         roomy = self.updates.rows(graph, self.room)
-        refiner = self.refiner = Refiner(space, roomy, self.balance_of(self.total), OPTIONS,
-                                         self.seed, objective=self.objective, pieces=self.pieces)
+        refiner = self.refiner = refinement.Refiner(space, roomy, self.balance_of(self.total),
+                                                    OPTIONS, self.seed, objective=self.objective,
+                                                    pieces=self.pieces)
         refiner.reserve()
         refiner.run.moves.part[:] = 0
         sizes = self.sizes = self._with_room(self.sizes, 1)
         self.fixed = self._with_room(self.fixed, -1)
-        self._numbers = space.zeros(len(LocalReport.indices) + refiner.sizes.blocks, np.int64)
-        self.journal = journal_for(space, refiner.sizes, self.migration_factor, sizes,
-                                   self._numbers)
+        self._numbers = space.zeros(len(refinement.LocalReport.indices) + refiner.sizes.blocks,
+                                    np.int64)
+        self.journal = refinement.journal_for(space, refiner.sizes, self.migration_factor, sizes,
+                                              self._numbers)
         connections = space.full(self.room, self.migration_factor,
                                  np.int64) if sizes is None else sizes * self.migration_factor
         self.previous_blocks = PreviousBlocks(self.journal.previous,
@@ -142,7 +133,7 @@ class IncrementalRefiner:
         else:
             refiner.start_with(self.rows, part, known.cost, space.asarray(known.weights))
         refiner.rest(self.updates.rows(self.graph, self.room), self.journal)
-        space.parallel_for(1, begin_report, self.journal)
+        space.parallel_for(1, refinement.begin_report, self.journal)
         self._write_report()
         self.last = self._read()
 
@@ -227,7 +218,7 @@ class IncrementalRefiner:
                    "journal": self.journal}
         refiner.balance = limits or refiner.balance
         costs = self.previous_blocks is not None
-        around = LocalRefinement(
+        around = refinement.LocalRefinement(
             lambda this: record_round(this, updates, costs), records,
             (type(updates), records["inserted"].ids is None, self.sizes is None),
             edits.touched(update) if activated is None else len(activated))
@@ -311,8 +302,8 @@ class IncrementalRefiner:
         if undoing:
             self.updates.undo(self.refiner, self.rows, moves)
         run = self.refiner.run
-        self.graph.space.parallel_for(len(moves.listed), return_vertex, moves.listed, moves.left,
-                                      run.moves, run.incumbent, self.journal)
+        self.graph.space.parallel_for(len(moves.listed), refinement.return_vertex, moves.listed,
+                                      moves.left, run.moves, run.incumbent, self.journal)
 
     def write(self, part: Array) -> None:
         """Have other blocks; accounts are to follow."""
@@ -334,7 +325,7 @@ class IncrementalRefiner:
             self.updates.recount(self.refiner, self.rows)
         else:
             self.updates.follow_back(self.refiner, self.rows, undone)
-        space.parallel_for(1, begin_report, self.journal)
+        space.parallel_for(1, refinement.begin_report, self.journal)
         self._write_report()
         limits = self._new_balance(self.graph.vertices.total_weight)
         if limits is not None:
@@ -343,9 +334,9 @@ class IncrementalRefiner:
 
     def _write_report(self) -> None:
         run = self.refiner.run
-        self.graph.space.parallel_for(1, write_report, run.moves.over(run.level), run.blocks,
-                                      run.level,
-                                      self.journal, team=SUM_TEAM)
+        self.graph.space.parallel_for(1, refinement.write_report, run.moves.over(run.level),
+                                      run.blocks, run.level,
+                                      self.journal, team=refinement.SUM_TEAM)
 
     def restore_previous(self) -> None:
         """Go back to where all were when the round began that has been broken off."""
@@ -362,8 +353,8 @@ class IncrementalRefiner:
         return self.balance_of(total)
 
     def _read(self) -> edits.RoundResult:
-        words = len(LocalReport.indices)
+        words = len(refinement.LocalReport.indices)
         numbers = self.graph.space.to_host(self._numbers)
-        report = LocalReport(numbers[:words].tolist())
+        report = refinement.LocalReport(numbers[:words].tolist())
         return edits.RoundResult(report.cost, report.iterations, report.affected, report.moved,
                                  report.migration, report.journaled, numbers[words:].copy())

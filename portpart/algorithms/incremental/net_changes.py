@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from portpart.algorithms.edits import (
-    ALIVE,
-    LOW_HALF,
-    Changes,
-    DeletedIds,
-    WeightChanges,
-    begins_row,
-)
+from portpart.algorithms import edits
 from portpart.algorithms.incremental.edits import EditCounts
 from portpart.algorithms.objectives import (
     MAX_SMALL,
@@ -25,18 +18,9 @@ from portpart.algorithms.objectives import (
     size_of_net,
     write_list,
 )
-from portpart.algorithms.refinement import Recording
+from portpart.algorithms.refinement import Recording, nets
 from portpart.algorithms.refinement.gains import GainCache, mark_dirty
 from portpart.algorithms.refinement.moves import Moves, add_cost
-from portpart.algorithms.refinement.nets import (
-    NetLists,
-    NetUpdate,
-    concerns_few,
-    list_net,
-    ties_pins,
-    unlist,
-    update_net,
-)
 from portpart.backends import language as kl
 from portpart.backends.programs import Array
 
@@ -98,19 +82,20 @@ def record_nets(this: Recording) -> None:
 
 
 @kl.kernel
-def weigh_net(i, net_weighed: WeightChanges, net_deletions: NetDeletions, net_counts: NetEditCounts,
-              graph: NetRows, moves: Moves, cache: GainCache, net_cost: kl.StaticValue):
+def weigh_net(i, net_weighed: edits.WeightChanges, net_deletions: NetDeletions,
+              net_counts: NetEditCounts, graph: NetRows, moves: Moves, cache: GainCache,
+              net_cost: kl.StaticValue):
     """Account for the new weight of an existing net, and activate its pins.
 
     Of a net of many pins the ones that were alone in their block.  Atomic, independent of order.
     """
     heavier = kl.int64(net_weighed.will[i]) - kl.int64(net_weighed.was[i])
     net = kl.int32(net_weighed.ids[i])
-    if heavier != 0 and net_deletions.deletions[net] == ALIVE:
+    if heavier != 0 and net_deletions.deletions[net] == edits.ALIVE:
         connectivity = kl.int64(graph.sets.connectivity[net])
         if kl.lane() == 0:
             add_cost(net, 2 * heavier * net_cost(connectivity), moves)
-        if net_counts.activates != 0 and ties_pins(connectivity, net_cost):
+        if net_counts.activates != 0 and nets.ties_pins(connectivity, net_cost):
             for place in range(graph.nets.begin[net] + kl.lane(), graph.nets.end[net],
                                kl.team_size()):
                 v = graph.nets.pins[place]
@@ -122,7 +107,7 @@ def weigh_net(i, net_weighed: WeightChanges, net_deletions: NetDeletions, net_co
 
 
 @kl.kernel
-def account_deleted_net(j, net_deleted: DeletedIds, graph: NetRows, moves: Moves,
+def account_deleted_net(j, net_deleted: edits.DeletedIds, graph: NetRows, moves: Moves,
                         net_cost: kl.StaticValue):
     """Account for a deleted net, whose weight is now 0; atomic, independent of order."""
     net = kl.int64(net_deleted.effective[j])
@@ -132,12 +117,12 @@ def account_deleted_net(j, net_deleted: DeletedIds, graph: NetRows, moves: Moves
 
 
 @kl.kernel
-def update_edited_pin(i, pins: Changes, net_counts: NetEditCounts, graph: NetRows,
+def update_edited_pin(i, pins: edits.Changes, net_counts: NetEditCounts, graph: NetRows,
                       pin_counts: PinCounts,
                       moves: Moves, cache: GainCache):
     """Count a vertex that is a pin now or no longer, and wake it; atomic, independent of order."""
     if pins.was[i] != pins.will[i]:
-        v = pins.keys[i] & LOW_HALF
+        v = pins.keys[i] & edits.LOW_HALF
         row = kl.int64(graph.sets.row[pins.keys[i] >> 32])
         if net_counts.activates != 0:
             mark_dirty(kl.int32(v), cache)
@@ -145,14 +130,14 @@ def update_edited_pin(i, pins: Changes, net_counts: NetEditCounts, graph: NetRow
 
 
 @kl.kernel
-def update_edited_net(i, pins: Changes, net_counts: NetEditCounts, graph: NetRows, state: NetUpdate,
-                      net_cost: kl.StaticValue):
+def update_edited_net(i, pins: edits.Changes, net_counts: NetEditCounts, graph: NetRows,
+                      state: nets.NetUpdate, net_cost: kl.StaticValue):
     """Make the sets of a net again, where its changes begin, and account for what it costs.
 
     Its pins are activated if sets change.
     """
     blocks = kl.team_array(kl.int32, MAX_SMALL)
-    if begins_row(i, pins.keys):
+    if edits.begins_row(i, pins.keys):
         net = kl.int32(pins.keys[i] >> 32)
         size = size_of_net(net, graph.nets)
         connectivity = kl.int64(graph.sets.connectivity[net])
@@ -161,14 +146,14 @@ def update_edited_net(i, pins: Changes, net_counts: NetEditCounts, graph: NetRow
             changed = find_small(net, size, blocks, graph, state.moves.part)
         else:
             changed = find_large(net, graph, state.pin_counts, state.moves.part)
-        update_net(net, connectivity, changed * net_counts.activates, graph, state, net_cost,
-                   concerns_few)
+        nets.update_net(net, connectivity, changed * net_counts.activates, graph, state, net_cost,
+                        nets.concerns_few)
 
 
 @kl.kernel
-def find_newly_large(i, pins: Changes, graph: NetRows, found):
+def find_newly_large(i, pins: edits.Changes, graph: NetRows, found):
     """Count a net that needs a row of counters and has none, where its changes begin; atomic."""
-    if begins_row(i, pins.keys):
+    if edits.begins_row(i, pins.keys):
         net = kl.int64(pins.keys[i] >> 32)
         if size_of_net(net, graph.nets) > MAX_SMALL and graph.sets.row[net] == NONE:
             kl.atomic_add(found, 0, 1)
@@ -181,7 +166,7 @@ def find_newly_large(i, pins: Changes, graph: NetRows, found):
 
 
 @kl.kernel
-def return_pins(i, listed, left, graph: NetRows, pin_counts: PinCounts, lists: NetLists,
+def return_pins(i, listed, left, graph: NetRows, pin_counts: PinCounts, lists: nets.NetLists,
                 moves: Moves):
     """Count vertex i of the list where it goes back to, and list its nets; atomic, independent of
     order.
@@ -193,12 +178,13 @@ def return_pins(i, listed, left, graph: NetRows, pin_counts: PinCounts, lists: N
                            kl.team_size()):
             net = graph.targets[place]
             row = kl.int64(graph.sets.row[net])
-            list_net(net, NetLists.small_touched, NetLists.large_touched, graph.sets, lists)
+            nets.list_net(net, nets.NetLists.small_touched, nets.NetLists.large_touched, graph.sets,
+                          lists)
             move_pin(row, here, there, graph.sets, pin_counts)
 
 
 @kl.kernel
-def revert_pin(i, pins: Changes, graph: NetRows, pin_counts: PinCounts, lists: NetLists,
+def revert_pin(i, pins: edits.Changes, graph: NetRows, pin_counts: PinCounts, lists: nets.NetLists,
                moves: Moves):
     """Count a vertex that is a pin again, or no longer, and list the net; atomic, independent of
     order.
@@ -206,20 +192,22 @@ def revert_pin(i, pins: Changes, graph: NetRows, pin_counts: PinCounts, lists: N
     if pins.was[i] != pins.will[i]:
         net = kl.int32(pins.keys[i] >> 32)
         row = kl.int64(graph.sets.row[net])
-        list_net(net, NetLists.small_touched, NetLists.large_touched, graph.sets, lists)
-        block = kl.int64(moves.part[pins.keys[i] & LOW_HALF])
+        nets.list_net(net, nets.NetLists.small_touched, nets.NetLists.large_touched, graph.sets,
+                      lists)
+        block = kl.int64(moves.part[pins.keys[i] & edits.LOW_HALF])
         add_pins(row, block, 1 if pins.was[i] >= 0 else -1, graph.sets, pin_counts)
 
 
 @kl.kernel
-def find_listed(i, listed, graph: NetRows, pin_counts: PinCounts, lists: NetLists, moves: Moves):
+def find_listed(i, listed, graph: NetRows, pin_counts: PinCounts, lists: nets.NetLists,
+                moves: Moves):
     """Make the sets of net i of a list again."""
     blocks = kl.team_array(kl.int32, MAX_SMALL)
     net = listed[i]
     size = size_of_net(net, graph.nets)
     kl.team_sync()
     if kl.lane() == 0:
-        unlist(net, lists)
+        nets.unlist(net, lists)
     if size <= MAX_SMALL:
         find_small(net, size, blocks, graph, moves.part)
     else:

@@ -11,16 +11,8 @@ import numpy as np
 
 from portpart.algorithms import objectives
 from portpart.algorithms.edits import Changes, Update
+from portpart.algorithms.incremental import net_changes
 from portpart.algorithms.incremental.edits import MoveLog, Nothing, NotReady, edits_of
-from portpart.algorithms.incremental.net_changes import (
-    NET_TEAM,
-    NetDeletions,
-    NetEditCounts,
-    find_listed,
-    find_newly_large,
-    return_pins,
-    revert_pin,
-)
 from portpart.algorithms.incremental.widening import NEIGHBOUR_TEAM, flag_pins
 from portpart.algorithms.refinement.moves import state
 from portpart.algorithms.refinement.nets import (
@@ -191,7 +183,7 @@ class NetsFollowed:
         self._pool, self.nothing = self.graph.pins.rows.elements, Nothing(space)
         self._parts: tuple[Any, ...] = ()
         self._rows: objectives.NetRows | None = None
-        self._deletions = NetDeletions(self.graph.nets.deletions)
+        self._deletions = net_changes.NetDeletions(self.graph.nets.deletions)
 
     def __call__(self, edited: EditedNets) -> objectives.NetRows:
         """The rows as kernels take them, with room for the state of all nets.
@@ -227,20 +219,21 @@ class NetsFollowed:
         self._reserve(self._rows_for(edited, pins))
         relisted = self.graph.nets.count if self._pins_have_moved() else 0
         if self._deletions.deletions is not self.graph.nets.deletions:
-            self._deletions = NetDeletions(self.graph.nets.deletions)
+            self._deletions = net_changes.NetDeletions(self.graph.nets.deletions)
         return {
             "pins": pins, "net_deleted": deleted, "net_weighed": weighed,
             "net_deletions": self._deletions,
-            "net_counts": NetEditCounts.of(deleted=deleted.length_of("effective"),
-                                           weighed=weighed.length,
-                                           relisted=relisted, activates=int(refine)),
+            "net_counts": net_changes.NetEditCounts.of(deleted=deleted.length_of("effective"),
+                                                       weighed=weighed.length,
+                                                       relisted=relisted, activates=int(refine)),
         }
 
     def undo(self, edited: EditedNets, moves: MoveLog, where: state.Moves) -> None:
         """Let counters follow vertices that are about to move back, and note their nets."""
         rows = self(edited)
-        self.space.parallel_for(len(moves.listed), return_pins, moves.listed, moves.left, rows,
-                                rows.pin_counts, rows.lists, where, team=objectives.SMALL_TEAM)
+        self.space.parallel_for(len(moves.listed), net_changes.return_pins, moves.listed,
+                                moves.left, rows, rows.pin_counts, rows.lists, where,
+                                team=objectives.SMALL_TEAM)
 
     def follow_back(self, edited: EditedNets, updates: Sequence[Update],
                     where: state.Moves) -> None:
@@ -249,8 +242,8 @@ class NetsFollowed:
         for pins in (changes for update in updates for changes in update.changes[:1]):
             self._reserve(self._rows_for(edited, pins))
             rows = self(edited)
-            space.parallel_for(pins.length_of("keys"), revert_pin, pins, rows, rows.pin_counts,
-                               rows.lists, where)
+            space.parallel_for(pins.length_of("keys"), net_changes.revert_pin, pins, rows,
+                               rows.pin_counts, rows.lists, where)
         rows = self(edited)
         if self._pins_have_moved():
             space.parallel_for(self.graph.nets.count,
@@ -259,8 +252,8 @@ class NetsFollowed:
         counts, lists = ListWords(space.to_host(rows.list_words.array)), rows.lists
         for listed, count in ((lists.small_list, counts.small_touched),
                               (lists.large_list, counts.large_touched)):
-            space.parallel_for(int(count), find_listed, listed, rows, rows.pin_counts, lists, where,
-                               team=NET_TEAM)
+            space.parallel_for(int(count), net_changes.find_listed, listed, rows, rows.pin_counts,
+                               lists, where, team=net_changes.NET_TEAM)
         space.parallel_for(1, empty_lists, lists)
 
     def flag_around(self, edited: EditedNets, chosen: Array, near: Array,
@@ -300,7 +293,7 @@ class NetsFollowed:
         if self.max_rows > large:
             found = space.zeros(1, np.int64)
             rows = self(edited)
-            space.parallel_for(number, find_newly_large, pins, rows, found)
+            space.parallel_for(number, net_changes.find_newly_large, pins, rows, found)
             taken = objectives.NetWords(space.to_host(rows.net_words.array)).large
             self.max_rows = int(space.to_host(found)[0] + taken)
         return large if self.max_rows <= large else max(self.max_rows, 2 * large)

@@ -11,31 +11,14 @@ from __future__ import annotations
 from typing import ClassVar
 
 from portpart.algorithms import refinement
-from portpart.algorithms.incremental import pseudo_rounds
-from portpart.algorithms.incremental.pseudo_leaving import (
-    ask_vertex,
-    begin_passes,
-    begin_pseudo,
-    end_asking,
-    end_pass,
-    leave_block,
-    list_new,
-    tell_neighbours,
-)
+from portpart.algorithms.incremental import pseudo_leaving, pseudo_rounds
 from portpart.algorithms.incremental.pseudo_rounds import list_first
 from portpart.algorithms.objectives import Rules, Tables
+from portpart.algorithms.refinement import prefix
 from portpart.algorithms.refinement.blocks import Blocks, find_overloaded, migration_gain
 from portpart.algorithms.refinement.gains import GainCache, launch_by_degree, mark_dirty
 from portpart.algorithms.refinement.incumbent import Incumbent, list_unsaved
 from portpart.algorithms.refinement.moves import Moves, add_cost, shift_weight
-from portpart.algorithms.refinement.prefix import (
-    WIDEST,
-    apply_all,
-    fill_key,
-    order_by_gain_next,
-    record_order,
-    sequence_of,
-)
 from portpart.backends import language as kl
 from portpart.backends.programs import ExecutionSpace
 from portpart.graphs import Csr
@@ -66,7 +49,7 @@ class PseudoBlock(refinement.Piece):
 
     def activate(self, this: refinement.Recording) -> None:
         """Vertices leave their blocks and come back in rounds."""
-        program, words = this.program, sequence_of(this).words
+        program, words = this.program, prefix.sequence_of(this).words
         self.leave(this)
         program.launch(1, pseudo_rounds.begin_rounds, team=BLOCKS_TEAM)
         program.launch(words.members, pseudo_rounds.list_pending)
@@ -77,17 +60,17 @@ class PseudoBlock(refinement.Piece):
 
     def leave(self, this: refinement.Recording) -> None:
         """Record which vertices leave their blocks."""
-        program, words, team = this.program, sequence_of(this).words, this.widths.team
-        program.launch(1, begin_pseudo, team=BLOCKS_TEAM)
-        program.launch(words.asked, list_new)
-        program.launch(words.members, leave_block)
-        program.launch(1, begin_passes)
+        program, words, team = this.program, prefix.sequence_of(this).words, this.widths.team
+        program.launch(1, pseudo_leaving.begin_pseudo, team=BLOCKS_TEAM)
+        program.launch(words.asked, pseudo_leaving.list_new)
+        program.launch(words.members, pseudo_leaving.leave_block)
+        program.launch(1, pseudo_leaving.begin_passes)
         with program.while_loop(words.passes):
-            program.launch(words.asked, ask_vertex, team=team)
-            program.launch(1, end_asking)
-            program.launch(words.leaving, leave_block)
-            program.launch(words.telling, tell_neighbours, team=team)
-            program.launch(1, end_pass)
+            program.launch(words.asked, pseudo_leaving.ask_vertex, team=team)
+            program.launch(1, pseudo_leaving.end_asking)
+            program.launch(words.leaving, pseudo_leaving.leave_block)
+            program.launch(words.telling, pseudo_leaving.tell_neighbours, team=team)
+            program.launch(1, pseudo_leaving.end_pass)
 
     def rate(self, this: refinement.Recording) -> None:
         """Record what moves are sorted by, if that is not what they gain."""
@@ -98,21 +81,21 @@ class PseudoBlock(refinement.Piece):
 
     def settle(self, this: refinement.Recording) -> None:
         """Record the accounts of all that have moved, and which vertices are examined next."""
-        members = sequence_of(this).words.members
+        members = prefix.sequence_of(this).words.members
         this.program.launch(members, account_member, team=this.widths.team)
 
     def _record_round(self, this: refinement.Recording) -> None:
-        program, level, sequence = this.program, this.run.level, sequence_of(this)
+        program, level, sequence = this.program, this.run.level, prefix.sequence_of(this)
         program.launch(sequence.words.waiting, self.list_first, team=this.widths.team)
         launch_by_degree(this, level.unrated, level.unrated_hubs,
                          refinement.ByDegree(pseudo_rounds.strongest_tie, refinement.UNRATED,
                                              this.rules), sequence)
-        program.launch(1, apply_all, team=WIDEST)
+        program.launch(1, prefix.apply_all, team=prefix.WIDEST)
         with program.if_nonzero(sequence.prefix.too_heavy):
             self.rate(this)
-            record_order(this, fill_key, order_by_gain_next)
+            prefix.record_order(this, prefix.fill_key, prefix.order_by_gain_next)
             program.launch(level.moves, pseudo_rounds.lay_out_entry)
-            program.launch(1, pseudo_rounds.find_prefix, team=WIDEST)
+            program.launch(1, pseudo_rounds.find_prefix, team=prefix.WIDEST)
             program.launch(level.moves, pseudo_rounds.drop_move)
             program.launch(1, pseudo_rounds.keep_prefix)
         self.enter(this)

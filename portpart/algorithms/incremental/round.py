@@ -5,15 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from portpart.algorithms.edits import (
-    ALIVE,
-    Changes,
-    DeletedIds,
-    Editable,
-    EditableHypergraph,
-    Update,
-    WeightChanges,
-)
+from portpart.algorithms import edits
+from portpart.algorithms.incremental import placing, widening
 from portpart.algorithms.incremental.edits import (
     EditCounts,
     MoveLog,
@@ -24,21 +17,6 @@ from portpart.algorithms.incremental.edits import (
 )
 from portpart.algorithms.incremental.net_changes import record_nets, record_pins
 from portpart.algorithms.incremental.nets import EditedNets, EditedNetSteps, EditedRows
-from portpart.algorithms.incremental.placing import (
-    begin_inserted,
-    connect_inserted,
-    finish_inserted,
-    most_connected_block,
-    most_connected_by_nets,
-    record_placing,
-)
-from portpart.algorithms.incremental.widening import (
-    NEIGHBOUR_TEAM,
-    Widening,
-    activate_neighbours,
-    activate_pins_around,
-    flag_neighbours,
-)
 from portpart.algorithms.refinement import (
     LOCAL,
     AccountingSteps,
@@ -64,7 +42,7 @@ from portpart.graphs import Csr
 
 
 @kl.kernel
-def account_pair(i, changes: Changes, moves: Moves):
+def account_pair(i, changes: edits.Changes, moves: Moves):
     """Add what a changed pair costs more: both directions are there, sums are twice the cost."""
     will = max(kl.int64(0), kl.int64(changes.will[i]))
     was = max(kl.int64(0), kl.int64(changes.was[i]))
@@ -76,7 +54,7 @@ def account_pair(i, changes: Changes, moves: Moves):
 
 
 @kl.kernel
-def activate_end(i, changes: Changes, cache: GainCache):
+def activate_end(i, changes: edits.Changes, cache: GainCache):
     """Activate the end of a changed pair; each pair is stored at both ends."""
     if changes.will[i] != changes.was[i]:
         mark_dirty(kl.int32(changes.keys[i] >> 32), cache)
@@ -104,7 +82,7 @@ def activate_inserted(i, inserted: NewVertices, counts: EditCounts, cache: GainC
 
 
 @kl.kernel
-def account_deletion(j, deleted: DeletedIds, moves: Moves, journal: Journal):
+def account_deletion(j, deleted: edits.DeletedIds, moves: Moves, journal: Journal):
     """Take a deleted vertex out of its block, unless it is new."""
     v = kl.int64(deleted.effective[j])
     if v >= 0:
@@ -113,11 +91,11 @@ def account_deletion(j, deleted: DeletedIds, moves: Moves, journal: Journal):
 
 
 @kl.kernel
-def account_weight_change(i, weighed: WeightChanges, inserted: NewVertices, moves: Moves,
+def account_weight_change(i, weighed: edits.WeightChanges, inserted: NewVertices, moves: Moves,
                           journal: Journal):
     """Count the new weight of a vertex that stays and is not new."""
     v = kl.int64(weighed.ids[i])
-    if weighed.will[i] >= 0 and inserted.deletions[v] == ALIVE and journal.previous[v] >= 0:
+    if weighed.will[i] >= 0 and inserted.deletions[v] == edits.ALIVE and journal.previous[v] >= 0:
         change_weight(moves.part[v], kl.int64(weighed.will[i]) - kl.int64(weighed.was[i]), moves)
 
 
@@ -146,11 +124,12 @@ class GraphUpdates:
     """
 
     pieces: ClassVar[tuple[Piece, ...]] = (
-        *LOCAL, PropagationSteps(), Widening(activate_neighbours), AccountingSteps())
+        *LOCAL, PropagationSteps(), widening.Widening(widening.activate_neighbours),
+        AccountingSteps())
     rows: ClassVar[type[EditedRows]] = EditedRows
-    most_connected: ClassVar[kl.DeviceFunction] = most_connected_block
+    most_connected: ClassVar[kl.DeviceFunction] = placing.most_connected_block
 
-    def prepare(self, refiner: Refiner, rows: EditedRows, update: Update, refine: bool,
+    def prepare(self, refiner: Refiner, rows: EditedRows, update: edits.Update, refine: bool,
                 early: bool) -> dict[str, Any]:
         """Have room for what a batch has changed, and return the records of it.
 
@@ -168,7 +147,8 @@ class GraphUpdates:
     def undo(self, refiner: Refiner, rows: EditedRows, moves: MoveLog) -> None:
         """Prepare for vertices that move back as edits are undone."""
 
-    def follow_back(self, refiner: Refiner, rows: EditedRows, updates: Sequence[Update]) -> None:
+    def follow_back(self, refiner: Refiner, rows: EditedRows,
+                    updates: Sequence[edits.Update]) -> None:
         """Follow batches that have been undone; vertices have moved back before."""
 
     def recount(self, refiner: Refiner, rows: EditedRows) -> None:
@@ -176,18 +156,19 @@ class GraphUpdates:
 
     def flag_around(self, refiner: Refiner, rows: EditedRows, chosen: Array, near: Array) -> None:
         """Flag vertices that have been put into other blocks, and their neighbours."""
-        rows.space.parallel_for(len(chosen), flag_neighbours, chosen, rows.csr, near,
-                                team=NEIGHBOUR_TEAM)
+        rows.space.parallel_for(len(chosen), widening.flag_neighbours, chosen, rows.csr, near,
+                                team=widening.NEIGHBOUR_TEAM)
 
 
 class NetUpdates(GraphUpdates):
     """Edits of hypergraphs, whose nets count their pins in each block."""
 
-    pieces = (*LOCAL, NetPropagation(), Widening(activate_pins_around), EditedNetSteps())
+    pieces = (*LOCAL, NetPropagation(), widening.Widening(widening.activate_pins_around),
+              EditedNetSteps())
     rows = EditedNets
-    most_connected = most_connected_by_nets
+    most_connected = placing.most_connected_by_nets
 
-    def prepare(self, refiner: Refiner, rows: EditedRows, update: Update, refine: bool,
+    def prepare(self, refiner: Refiner, rows: EditedRows, update: edits.Update, refine: bool,
                 early: bool) -> dict[str, Any]:
         """Have room for what a batch has changed of nets, and return the records of it."""
         records: dict[str, kl.Record | kl.Words] = _nets(refiner).prepare(
@@ -206,7 +187,8 @@ class NetUpdates(GraphUpdates):
         """Let nets know of vertices that are about to move back."""
         _nets(refiner).undo(rows, moves, refiner.run.moves)
 
-    def follow_back(self, refiner: Refiner, rows: EditedRows, updates: Sequence[Update]) -> None:
+    def follow_back(self, refiner: Refiner, rows: EditedRows,
+                    updates: Sequence[edits.Update]) -> None:
         """Let nets follow batches that have been undone."""
         _nets(refiner).follow_back(rows, updates, refiner.run.moves)
 
@@ -224,9 +206,9 @@ def _nets(refiner: Refiner) -> Any:
     return refiner.rows
 
 
-def updates_of(graph: Editable) -> GraphUpdates:
+def updates_of(graph: edits.Editable) -> GraphUpdates:
     """What rounds do about edits of a graph or hypergraph."""
-    return NetUpdates() if isinstance(graph, EditableHypergraph) else GraphUpdates()
+    return NetUpdates() if isinstance(graph, edits.EditableHypergraph) else GraphUpdates()
 
 
 # The program of a round: new vertices, accounts, activation, and refinement around edits -------
@@ -249,10 +231,10 @@ def record_round(this: Recording, updates: GraphUpdates, costs: bool) -> None:
         with program.side_by_side():
             record_begin(this)
             program.launch(limits.limited, limit_block)
-            program.launch(counts.inserted, begin_inserted)
+            program.launch(counts.inserted, placing.begin_inserted)
             if costs:
                 _record_ties(this, 0)
-        record_placing(program, updates.most_connected)
+        placing.record_placing(program, updates.most_connected)
         with program.side_by_side():
             program.launch(counts.inserted, account_inserted)
             program.launch(counts.deleted, account_deletion)
@@ -263,7 +245,7 @@ def record_round(this: Recording, updates: GraphUpdates, costs: bool) -> None:
         record_local(this)
         with program.side_by_side():
             record_end(this)
-            program.launch(counts.inserted, finish_inserted)
+            program.launch(counts.inserted, placing.finish_inserted)
             if costs:
                 _record_ties(this, journal.migration_factor)
 
@@ -271,4 +253,5 @@ def record_round(this: Recording, updates: GraphUpdates, costs: bool) -> None:
 def _record_ties(this: Recording, migration_factor: int) -> None:
     """What it costs to move new vertices."""
     counts = this.program.find("counts", EditCounts)
-    this.program.launch(counts.inserted, connect_inserted, migration_factor=migration_factor)
+    this.program.launch(counts.inserted, placing.connect_inserted,
+                        migration_factor=migration_factor)

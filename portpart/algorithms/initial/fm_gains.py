@@ -17,14 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from portpart.algorithms.initial.bisection_state import (
-    Attempting,
-    BisectionSizes,
-    Candidates,
-    Keys,
-    Splits,
-    StartSizes,
-)
+from portpart.algorithms.initial import bisection_state
 from portpart.backends import language as kl
 from portpart.backends.programs import Array
 from portpart.graphs import Csr
@@ -121,7 +114,7 @@ class BisectionTotals(kl.Words):
 NUM_TOTALS = len(BisectionTotals.indices)
 
 
-def _of_attempts(sizes: StartSizes) -> int:
+def _of_attempts(sizes: bisection_state.StartSizes) -> int:
     return sizes.trials * sizes.vertices
 
 
@@ -230,8 +223,9 @@ class Stage(kl.Static):
 
 
 @kl.kernel
-def work_on_attempt(i, splits: Splits, graph: Csr, candidates: Candidates, attempts: Attempts,
-                    state: Attempting, stage: Stage):
+def work_on_attempt(i, splits: bisection_state.Splits, graph: Csr,
+                    candidates: bisection_state.Candidates, attempts: Attempts,
+                    state: bisection_state.Attempting, stage: Stage):
     """Do a stage of attempt i at the bisections of a level."""
     working = AttemptScratch(
         side=attempts.side, key=attempts.key, moves=attempts.moves, best=attempts.best,
@@ -272,7 +266,7 @@ def group_words(n, k):
 
 
 @kl.device
-def first_group(attempt, lower, block, sizes: BisectionSizes):
+def first_group(attempt, lower, block, sizes: bisection_state.BisectionSizes):
     """Where the groups of an attempt begin whose bisection is the one of `block` and others.
 
     Two sides of groups fit between it and the next: their numbers round up by less than 2.
@@ -281,7 +275,7 @@ def first_group(attempt, lower, block, sizes: BisectionSizes):
 
 
 @kl.device
-def mask_of(attempt, keys: Keys):
+def mask_of(attempt, keys: bisection_state.Keys):
     """What the positions in the keys of an attempt are masked with: its order among equal gains."""
     return hash_of(attempt, keys.seed) & ((kl.int64(1) << keys.key_bits) - 1)
 
@@ -359,7 +353,7 @@ def keep_best(q, bisection: Bisection, attempts: AttemptScratch):
 
 
 @kl.device
-def move(p, here, opening, bisection: Bisection, graph: Csr, candidates: Candidates,
+def move(p, here, opening, bisection: Bisection, graph: Csr, candidates: bisection_state.Candidates,
          attempts: AttemptScratch, rule: GainRule):
     """Move the vertex at p off side `here` and bar it; its neighbours' gains follow.
 

@@ -10,29 +10,14 @@ nothing is next to the side, as in graphs of several components, it goes on from
 
 from __future__ import annotations
 
+from portpart.algorithms.initial import fm_gains
 from portpart.algorithms.initial.bisection_state import Attempting, Candidates, Recursion, Splits
-from portpart.algorithms.initial.fm_gains import (
-    BARRED,
-    LOWEST,
-    Attempts,
-    AttemptScratch,
-    Bisection,
-    BisectionTotals,
-    GainRule,
-    best_of_side,
-    find_best_of_groups,
-    key_of,
-    mask_of,
-    move,
-    position_in,
-    store_totals,
-)
 from portpart.algorithms.initial.side_weights import min_vertices, target_side_weight
 from portpart.backends import language as kl
 from portpart.graphs import Csr
 from portpart.primitives import hash_of
 
-UNTOUCHED = 1 + BARRED
+UNTOUCHED = 1 + fm_gains.BARRED
 """On side 1 and next to nothing of side 0."""
 
 
@@ -59,7 +44,7 @@ class SideGrowth(kl.Record):
 
 
 @kl.device
-def next_untouched(turn, growth: SideGrowth, bisection: Bisection, side):
+def next_untouched(turn, growth: SideGrowth, bisection: fm_gains.Bisection, side):
     """First turn from `turn` on, going round from the start, at an untouched position; else -1."""
     lower = bisection.lower
     size = bisection.upper - lower
@@ -86,7 +71,8 @@ def uses_connectivity(attempt, recursion: Recursion):
 
 
 @kl.device
-def switch_to_gains(bisection: Bisection, candidates: Candidates, attempts: AttemptScratch):
+def switch_to_gains(bisection: fm_gains.Bisection, candidates: Candidates,
+                    attempts: fm_gains.AttemptScratch):
     """Let keys of an attempt that went by connection hold gains."""
     own = bisection.own
     for p in range(bisection.lower + kl.lane(), bisection.upper, kl.team_size()):
@@ -98,8 +84,8 @@ def switch_to_gains(bisection: Bisection, candidates: Candidates, attempts: Atte
 
 
 @kl.device
-def grow(growth: SideGrowth, bisection: Bisection, graph: Csr, candidates: Candidates,
-         attempts: AttemptScratch, rule: GainRule):
+def grow(growth: SideGrowth, bisection: fm_gains.Bisection, graph: Csr, candidates: Candidates,
+         attempts: fm_gains.AttemptScratch, rule: fm_gains.GainRule):
     """Let side 0 take vertices until it weighs what it should."""
     goal = growth.goal
     lower = bisection.lower
@@ -108,9 +94,9 @@ def grow(growth: SideGrowth, bisection: Bisection, graph: Csr, candidates: Candi
     count = kl.int64(0)
     cut = kl.int64(0)
     while count < growth.max_count and (weight < goal or count < growth.min_count):
-        top = best_of_side(1, bisection, attempts)
-        p = position_in(top, bisection.mask, bisection.bits)
-        if top == LOWEST:
+        top = fm_gains.best_of_side(1, bisection, attempts)
+        p = fm_gains.position_in(top, bisection.mask, bisection.bits)
+        if top == fm_gains.LOWEST:
             turn = next_untouched(turn, growth, bisection, attempts.side)
             if turn < 0:
                 break
@@ -124,18 +110,18 @@ def grow(growth: SideGrowth, bisection: Bisection, graph: Csr, candidates: Candi
         weight += heavy
         count += 1
         kl.team_sync()
-        move(p, 1, UNTOUCHED, bisection, graph, candidates, attempts, rule)
+        fm_gains.move(p, 1, UNTOUCHED, bisection, graph, candidates, attempts, rule)
     if growth.by_connection:
         switch_to_gains(bisection, candidates, attempts)
-    store_totals(attempts.totals, bisection.totals, weight, count, cut)
+    fm_gains.store_totals(attempts.totals, bisection.totals, weight, count, cut)
     if kl.lane() == 0:
-        attempts.totals[bisection.totals + BisectionTotals.grown_cut] = cut
+        attempts.totals[bisection.totals + fm_gains.BisectionTotals.grown_cut] = cut
     return 0
 
 
 @kl.kernel
-def begin_growing(i, graph: Csr, candidates: Candidates, attempts: Attempts, state: Attempting,
-                  rule: GainRule):
+def begin_growing(i, graph: Csr, candidates: Candidates, attempts: fm_gains.Attempts,
+                  state: Attempting, rule: fm_gains.GainRule):
     """Put vertex i on side 1 of its bisection, in all attempts; note what is `inside`."""
     n = state.sizes.vertices
     c = i // n
@@ -147,14 +133,14 @@ def begin_growing(i, graph: Csr, candidates: Candidates, attempts: Attempts, sta
     for attempt in range(c * trials + kl.lane(), (c + 1) * trials, kl.team_size()):
         known = kl.int64(0) if uses_connectivity(attempt, state.recursion) else -total
         attempts.side[attempt * n + p] = kl.int8(UNTOUCHED)
-        mask = mask_of(attempt, state.keys)
-        attempts.key[attempt * n + p] = key_of(p, known, mask, state.keys.key_bits)
+        mask = fm_gains.mask_of(attempt, state.keys)
+        attempts.key[attempt * n + p] = fm_gains.key_of(p, known, mask, state.keys.key_bits)
 
 
 @kl.device
-def grow_attempt(bisection: Bisection, splits: Splits, graph: Csr,
-                 candidates: Candidates, attempts: AttemptScratch, state: Attempting,
-                 rule: GainRule):
+def grow_attempt(bisection: fm_gains.Bisection, splits: Splits, graph: Csr,
+                 candidates: Candidates, attempts: fm_gains.AttemptScratch, state: Attempting,
+                 rule: fm_gains.GainRule):
     """Grow side 0 of a bisection from a random vertex."""
     middle = splits.middle[bisection.split]
     lower = bisection.lower
@@ -163,7 +149,7 @@ def grow_attempt(bisection: Bisection, splits: Splits, graph: Csr,
     for p in range(lower + kl.lane(), bisection.upper, kl.team_size()):
         total += kl.value_or(graph.vertex_weights, candidates.order[bisection.base + p], 1)
     total = kl.team_sum(total)
-    find_best_of_groups(bisection, attempts)
+    fm_gains.find_best_of_groups(bisection, attempts)
     drawn = hash_of((bisection.attempt << 32) + bisection.split, state.keys.seed) & 0x7FFFFFFF
     goal = target_side_weight(total, bisection.split, splits)
     min_count = min_vertices(middle - splits.first[bisection.split], state.recursion)

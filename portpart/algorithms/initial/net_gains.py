@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
+from portpart.algorithms.initial import fm_gains, net_keys
 from portpart.algorithms.initial.bisection_state import BisectionSizes, Candidates, Keyed
-from portpart.algorithms.initial.fm_gains import (
-    Attempts,
-    AttemptScratch,
-    Bisection,
-    GainRule,
-    turned,
-)
-from portpart.algorithms.initial.net_keys import (
-    VertexNets,
-    add_gains_of_large_nets,
-    add_gains_of_small_net,
-    begin_net_key,
-    cost_of,
-    gain_of,
-)
 from portpart.algorithms.initial.net_moves import update_keys_of_nets
 from portpart.backends import language as kl
 
 
 @kl.device
-def others_inside(net, i, graph: VertexNets, candidates: Candidates, sizes: BisectionSizes):
+def others_inside(net, i, graph: net_keys.VertexNets, candidates: Candidates,
+                  sizes: BisectionSizes):
     """How many other pins a net of vertex i has in the same bisection."""
     base = i // sizes.vertices * sizes.vertices
     found = kl.int64(0)
@@ -35,7 +22,7 @@ def others_inside(net, i, graph: VertexNets, candidates: Candidates, sizes: Bise
 
 
 @kl.device
-def nets_inside(i, graph: VertexNets, candidates: Candidates, state: Keyed):
+def nets_inside(i, graph: net_keys.VertexNets, candidates: Candidates, state: Keyed):
     """What its nets with other pins in the bisection would cost."""
     v = i % state.sizes.vertices
     total = kl.int64(0)
@@ -43,12 +30,13 @@ def nets_inside(i, graph: VertexNets, candidates: Candidates, state: Keyed):
     for place in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
         net = graph.targets[place]
         others = others_inside(net, i, graph, candidates, state.sizes)
-        total += cost_of(zero, others, net, state.keys.weight_shift, graph)
+        total += net_keys.cost_of(zero, others, net, state.keys.weight_shift, graph)
     return total
 
 
 @kl.device
-def pull_of_nets(i, graph: VertexNets, candidates: Candidates, attempts: Attempts, state: Keyed):
+def pull_of_nets(i, graph: net_keys.VertexNets, candidates: Candidates, attempts: fm_gains.Attempts,
+                 state: Keyed):
     """What its nets gain if it changes from side 0 to side 1."""
     base = i // state.sizes.vertices * state.sizes.vertices
     pull = kl.int64(0)
@@ -64,13 +52,13 @@ def pull_of_nets(i, graph: VertexNets, candidates: Candidates, attempts: Attempt
                     on1 += 1
                 elif there == 0:
                     on0 += 1
-        pull += gain_of(on0, on1, net, state.keys.weight_shift, graph)
+        pull += net_keys.gain_of(on0, on1, net, state.keys.weight_shift, graph)
     return pull
 
 
 @kl.device
-def undo_net_moves(made, kept, again, bisection: Bisection, graph: VertexNets,
-                   candidates: Candidates, attempts: AttemptScratch):
+def undo_net_moves(made, kept, again, bisection: fm_gains.Bisection, graph: net_keys.VertexNets,
+                   candidates: Candidates, attempts: fm_gains.AttemptScratch):
     """Go back move by move, the last one first."""
     own = bisection.own
     for m in range(made - kept):
@@ -79,13 +67,14 @@ def undo_net_moves(made, kept, again, bisection: Bisection, graph: VertexNets,
         if again:
             update_keys_of_nets(p, here, -1, bisection, graph, candidates, attempts)
         if kl.lane() == 0:
-            attempts.key[own + p] = turned(attempts.key[own + p], bisection)
+            attempts.key[own + p] = fm_gains.turned(attempts.key[own + p], bisection)
             attempts.side[own + p] = kl.int8(attempts.side[own + p] ^ 1)
         kl.team_sync()
     return made - kept
 
 
-NETS = GainRule("nets", nets_inside, pull_of_nets, begin_net_key, update_keys_of_nets,
-                undo_net_moves,
-                (add_gains_of_small_net, add_gains_of_large_nets), shares=True)
+NETS = fm_gains.GainRule("nets", nets_inside, pull_of_nets, net_keys.begin_net_key,
+                         update_keys_of_nets, undo_net_moves,
+                         (net_keys.add_gains_of_small_net, net_keys.add_gains_of_large_nets),
+                         shares=True)
 """For hypergraphs."""

@@ -4,20 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from portpart.algorithms.initial import fm_gains
 from portpart.algorithms.initial.bisection_state import (
     Candidates,
     Keyed,
     ProjectedState,
     Splits,
     Splitting,
-)
-from portpart.algorithms.initial.fm_gains import (
-    NUM_TOTALS,
-    Attempts,
-    BisectionTotals,
-    GainRule,
-    key_of,
-    mask_of,
 )
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace
@@ -34,7 +27,7 @@ NO_SIDE = 4
 
 
 @kl.kernel
-def project_side(i, splits: Splits, candidates: Candidates, attempts: Attempts,
+def project_side(i, splits: Splits, candidates: Candidates, attempts: fm_gains.Attempts,
                  handover: ProjectedState, state: Splitting):
     """Put the vertices of bisection i on the sides of their clusters; its cut is not known yet."""
     n = state.sizes.vertices
@@ -53,12 +46,12 @@ def project_side(i, splits: Splits, candidates: Candidates, attempts: Attempts,
             there = kl.int64(b >= splits.middle[split])
         attempts.side[c * n + p] = kl.int8(there)
     if kl.lane() == 0:
-        attempts.totals[NUM_TOTALS * (c * k + first) + BisectionTotals.cut] = 0
+        attempts.totals[fm_gains.NUM_TOTALS * (c * k + first) + fm_gains.BisectionTotals.cut] = 0
 
 
 @kl.kernel
-def choose_side(i, graph: Csr, candidates: Candidates, attempts: Attempts, state: Keyed,
-                rule: GainRule):
+def choose_side(i, graph: Csr, candidates: Candidates, attempts: fm_gains.Attempts, state: Keyed,
+                rule: fm_gains.GainRule):
     """Assign vertex i, which has no projected side, to its better connected side; stored in
     `moves`.
     """
@@ -70,7 +63,7 @@ def choose_side(i, graph: Csr, candidates: Candidates, attempts: Attempts, state
 
 
 @kl.device
-def side_at(q, attempts: Attempts):
+def side_at(q, attempts: fm_gains.Attempts):
     """The side of a vertex; one without a projected side has it in `moves`."""
     there = kl.int64(attempts.side[q])
     if there == NO_SIDE:
@@ -79,24 +72,26 @@ def side_at(q, attempts: Attempts):
 
 
 @kl.device
-def store_key(i, here, gain, candidates: Candidates, attempts: Attempts, state: Keyed):
+def store_key(i, here, gain, candidates: Candidates, attempts: fm_gains.Attempts, state: Keyed):
     """Store side and key of vertex i; returns its candidate."""
     n = state.sizes.vertices
     c = i // n
     p = c * n + candidates.place[i]
     attempts.side[p] = kl.int8(here)
-    attempts.key[p] = key_of(p - c * n, gain, mask_of(c, state.keys), state.keys.key_bits)
+    attempts.key[p] = fm_gains.key_of(p - c * n, gain, fm_gains.mask_of(c, state.keys),
+                                      state.keys.key_bits)
     return c
 
 
 @kl.device
-def keep_first_key(i, here, gain, cut, candidates: Candidates, attempts: Attempts, state: Keyed):
+def keep_first_key(i, here, gain, cut, candidates: Candidates, attempts: fm_gains.Attempts,
+                   state: Keyed):
     """Store side and key of vertex i, and add its share of the cut; the first lane does."""
     if kl.lane() == 0:
         c = store_key(i, here, gain, candidates, attempts, state)
         if cut > 0:
-            begin = NUM_TOTALS * (c * state.sizes.blocks + candidates.part[i])
-            kl.atomic_add(attempts.totals, begin + BisectionTotals.cut, cut)
+            begin = fm_gains.NUM_TOTALS * (c * state.sizes.blocks + candidates.part[i])
+            kl.atomic_add(attempts.totals, begin + fm_gains.BisectionTotals.cut, cut)
     return 0
 
 

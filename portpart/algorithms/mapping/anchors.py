@@ -7,26 +7,8 @@ from functools import partial
 
 import numpy as np
 
+from portpart.algorithms import multilevel, objectives
 from portpart.algorithms.coarsening import Level
-from portpart.algorithms.multilevel import (
-    Constraints,
-    LevelRefiner,
-    MappingProblem,
-    Partition,
-    Passes,
-    StartRule,
-    grown_from,
-    metis_parts,
-    start_from_best,
-)
-from portpart.algorithms.objectives import (
-    DISTANCE,
-    Balance,
-    Distances,
-    Tables,
-    cost_of,
-    cost_of_arcs,
-)
 from portpart.backends import language as kl
 from portpart.backends.programs import Array
 from portpart.graphs import Csr, Graph, Topology, team_for
@@ -39,15 +21,15 @@ MAX_ASSIGNED = 1000
 """With more blocks to choose from, the best places take too long to find."""
 
 
-Grow = Callable[[Level, Constraints, int], list[Array]]
+Grow = Callable[[Level, multilevel.Constraints, int], list[Array]]
 """Mappings of the coarsest graph, by a seed; where fixed vertices are does not matter."""
 
-ChooseOn = Callable[[Level, Constraints, list[Array]], Array]
+ChooseOn = Callable[[Level, multilevel.Constraints, list[Array]], Array]
 """One of several mappings of the coarsest graph, or one put together from them."""
 
 
-def start_mapping(problem: MappingProblem, width: int, passes: Passes, grow: Grow,
-                  choose: ChooseOn | None = None) -> StartRule:
+def start_mapping(problem: multilevel.MappingProblem, width: int, passes: multilevel.Passes,
+                  grow: Grow, choose: ChooseOn | None = None) -> multilevel.StartRule:
     """Mappings that are grown, each refined on the coarsest graph, of which the best.
 
     Parameters
@@ -56,7 +38,8 @@ def start_mapping(problem: MappingProblem, width: int, passes: Passes, grow: Gro
         Blocks of a section: only these exchange their vertices for the sake of fixed ones.
     """
 
-    def start(refiner: LevelRefiner, level: Level, wanted: Constraints, seed: int) -> int:
+    def start(refiner: multilevel.LevelRefiner, level: Level, wanted: multilevel.Constraints,
+              seed: int) -> int:
         graph, fixed = level.graph, wanted.fixed
         if wanted.initial is not None:
             refiner.start(graph, wanted.initial)
@@ -65,10 +48,12 @@ def start_mapping(problem: MappingProblem, width: int, passes: Passes, grow: Gro
         if fixed is not None:
             parts = [anchored(graph, part, fixed, problem.topology, width) for part in parts]
             if width == problem.num_blocks:
-                parts += metis_parts(graph, problem.balance, range(seed, seed + 1), fixed)
-                parts += grown_from(graph.space, problem.balance.limits, fixed, lambda: graph)
-        start_from_best(refiner, graph, parts, len(parts), passes(1, graph)[0], wanted,
-                        None if choose is None else partial(choose, level, wanted))
+                parts += multilevel.metis_parts(graph, problem.balance, range(seed, seed + 1),
+                                                fixed)
+                parts += multilevel.grown_from(graph.space, problem.balance.limits, fixed,
+                                               lambda: graph)
+        multilevel.start_from_best(refiner, graph, parts, len(parts), passes(1, graph)[0], wanted,
+                                   None if choose is None else partial(choose, level, wanted))
         return 0
 
     return start
@@ -131,8 +116,9 @@ class Sections(kl.Record):
     first_block: Array | None
 
 
-def best_of_each(graph: Graph, sections: Sections, distances: Distances, balance: Balance,
-                 parts: list[Array], slack: int) -> Partition:
+def best_of_each(graph: Graph, sections: Sections, distances: objectives.Distances,
+                 balance: objectives.Balance, parts: list[Array],
+                 slack: int) -> multilevel.Partition:
     """Every section from that of the partitions which has the least overload, then cost, there.
 
     Parameters
@@ -152,19 +138,20 @@ def best_of_each(graph: Graph, sections: Sections, distances: Distances, balance
         space.parallel_for(n, take_section, sections, space.asarray(chosen, np.int64), index,
                            parts[index], part)
     balanced = int(_overloads(graph, sections, balance, part, slack).max() == 0)
-    return Partition(part, balanced, cost_of(graph, part, distances))
+    return multilevel.Partition(part, balanced, objectives.cost_of(graph, part, distances))
 
 
-def _costs(graph: Graph, sections: Sections, distances: Distances, part: Array) -> np.ndarray:
+def _costs(graph: Graph, sections: Sections, distances: objectives.Distances,
+           part: Array) -> np.ndarray:
     """What the arcs of the vertices of each section cost."""
     sums = graph.space.zeros(sections.count, np.int64)
-    add_costs = add_section_costs.bound(distance=DISTANCE[distances.kind])
+    add_costs = add_section_costs.bound(distance=objectives.DISTANCE[distances.kind])
     graph.space.parallel_for(graph.num_vertices, add_costs, graph.csr, part, distances.tables,
                              sections, sums, team=team_for(graph.mean_degree))
     return graph.space.to_host(sums)
 
 
-def _overloads(graph: Graph, sections: Sections, balance: Balance, part: Array,
+def _overloads(graph: Graph, sections: Sections, balance: objectives.Balance, part: Array,
                slack: int) -> np.ndarray:
     """Most by which a block of each section exceeds its limit; 0 if none does."""
     weights = graph.space.to_host(histogram(graph.space, part[: graph.num_vertices],
@@ -175,10 +162,10 @@ def _overloads(graph: Graph, sections: Sections, balance: Balance, part: Array,
 
 
 @kl.kernel
-def add_section_costs(v, graph: Csr, part, tables: Tables, sections: Sections, sums,
+def add_section_costs(v, graph: Csr, part, tables: objectives.Tables, sections: Sections, sums,
                       distance: kl.StaticValue):
     """Add what v's arcs cost to its section; atomic, independent of order."""
-    cost = cost_of_arcs(v, graph, part, 0, tables, distance)
+    cost = objectives.cost_of_arcs(v, graph, part, 0, tables, distance)
     if kl.lane() == 0 and cost > 0:
         kl.atomic_add(sums, kl.value_or(sections.first_block, v, 0) // sections.width, cost)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from portpart.algorithms import multilevel
 from portpart.algorithms.coarsening import (
     ClusteringOptions,
     ClusterRule,
@@ -22,17 +23,6 @@ from portpart.algorithms.coarsening import (
 from portpart.algorithms.initial import GrowingOptions
 from portpart.algorithms.mapping.anchors import start_mapping
 from portpart.algorithms.mapping.sections import splits_along
-from portpart.algorithms.multilevel import (
-    Constraints,
-    MappingProblem,
-    Recipe,
-    ScheduleOptions,
-    SearchOptions,
-    StartRule,
-    grown_parts,
-    jet_refiner,
-    search_multilevel,
-)
 from portpart.algorithms.placement import well_placed
 from portpart.algorithms.refinement import RefinementOptions
 from portpart.backends.programs import Array
@@ -65,16 +55,16 @@ class IntegratedConfig:
     initial: GrowingOptions = option(
         GrowingOptions(refined=1, candidates=4, max_candidates=16),
         "Mappings of the coarsest graph, by bisections along the hierarchy.")
-    refinement: ScheduleOptions = option(
-        ScheduleOptions(
+    refinement: multilevel.ScheduleOptions = option(
+        multilevel.ScheduleOptions(
             temperatures=(0.6, 0.3), finest_temperatures=(0.6, 0.3),
             coarse_once_above=2**18, finest_once_above=2**21,
             coarse=RefinementOptions(tolerance=0.998, stall_limit=8),
             finest=RefinementOptions(tolerance=0.9995, stall_limit=16),
             finest_once=RefinementOptions(tolerance=0.9995, stall_limit=64)),
         "Passes over the levels.")
-    search: SearchOptions = option(SearchOptions(), "A search by several cycles through the "
-        "levels.")
+    search: multilevel.SearchOptions = option(
+        multilevel.SearchOptions(), "A search by several cycles through the levels.")
     swaps: bool = option(
         True, "Whether blocks swap places at the end if that lowers the cost.")
 
@@ -117,7 +107,7 @@ PRESETS = {
 }
 
 
-def integrated_mapping(problem: MappingProblem, config: IntegratedConfig) -> Array:
+def integrated_mapping(problem: multilevel.MappingProblem, config: IntegratedConfig) -> Array:
     """Map the graph: coarsen, map the coarsest graph, refine upwards on J; search on if asked to.
 
     Returns
@@ -127,18 +117,19 @@ def integrated_mapping(problem: MappingProblem, config: IntegratedConfig) -> Arr
     """
     if problem.num_blocks == 1 or problem.graph.num_vertices == 0:
         return problem.space.zeros(problem.graph.num_vertices, np.int32)
-    return search_multilevel(problem, recipe_of(problem, config))
+    return multilevel.search_multilevel(problem, recipe_of(problem, config))
 
 
-def recipe_of(problem: MappingProblem, config: IntegratedConfig) -> Recipe:
+def recipe_of(problem: multilevel.MappingProblem, config: IntegratedConfig) -> multilevel.Recipe:
     """The parts of a walk that refines on J."""
     first, *others = _cluster_rules(problem, config)
-    return Recipe(config.coarsening, first, _start_rule(problem, config),
-                  jet_refiner(problem, config.refinement), config.refinement.passes,
-                  config.search).in_turn(others)
+    return multilevel.Recipe(config.coarsening, first, _start_rule(problem, config),
+                             multilevel.jet_refiner(problem, config.refinement),
+                             config.refinement.passes, config.search).in_turn(others)
 
 
-def _cluster_rules(problem: MappingProblem, config: IntegratedConfig) -> list[ClusterRule]:
+def _cluster_rules(problem: multilevel.MappingProblem,
+                   config: IntegratedConfig) -> list[ClusterRule]:
     """How levels are coarsened in the runs of a search."""
     coarsest = config.coarsening.coarsest_vertices(problem.num_blocks)
     limit = problem.balance.cluster_limit(coarsest)
@@ -147,7 +138,8 @@ def _cluster_rules(problem: MappingProblem, config: IntegratedConfig) -> list[Cl
     return [matching_rule(limit, MatchingOptions(), rated=True)]
 
 
-def _start_rule(problem: MappingProblem, config: IntegratedConfig) -> StartRule:
+def _start_rule(problem: multilevel.MappingProblem,
+                config: IntegratedConfig) -> multilevel.StartRule:
     """Mappings of the coarsest graph by bisections along the hierarchy, the best refined."""
     is_hierarchy, splits = problem.topology.is_hierarchy, splits_along(problem.topology)
     refined = config.initial.refined if is_hierarchy else max(PLACED, config.initial.refined)
@@ -155,8 +147,8 @@ def _start_rule(problem: MappingProblem, config: IntegratedConfig) -> StartRule:
     if refined != options.refined:
         options = replace(options, refined=refined)
 
-    def grow(level: Level, wanted: Constraints, seed: int) -> list[Array]:
-        parts = grown_parts(level.graph, problem.balance, options, seed, splits)
+    def grow(level: Level, wanted: multilevel.Constraints, seed: int) -> list[Array]:
+        parts = multilevel.grown_parts(level.graph, problem.balance, options, seed, splits)
         if is_hierarchy:
             return [*parts]
         return [well_placed(level.graph, part, problem.balance, problem.objective, seed,

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from portpart.algorithms import multilevel
 from portpart.algorithms.final_balance import host_vertex_weights, repaired
 from portpart.algorithms.mapping import integrated_mapping as im
 from portpart.algorithms.mapping.anchors import Sections
@@ -18,16 +19,6 @@ from portpart.algorithms.mapping.sections import (
     partition_subgraphs,
     section_balance,
     uneven_balance,
-)
-from portpart.algorithms.multilevel import (
-    MappingProblem,
-    Partition,
-    Problem,
-    SearchOptions,
-    Trace,
-    search,
-    search_multilevel,
-    walk_of,
 )
 from portpart.algorithms.objectives import Balance, cost_of, distances_on
 from portpart.algorithms.recipes import STRONG, PortpartConfig, lookup
@@ -48,11 +39,11 @@ from portpart.primitives import histogram
 SEEDS_OF_LEVELS = 10**12
 """Distance between the seeds of levels."""
 
-Divide = Callable[[MappingProblem, Sections], Array]
+Divide = Callable[[multilevel.MappingProblem, Sections], Array]
 """Divides the blocks of a level, as `partition_sections` does."""
 
 
-def multisection(problem: MappingProblem, divide: Divide, room: float = 0.0,
+def multisection(problem: multilevel.MappingProblem, divide: Divide, room: float = 0.0,
                  note: Mapping[str, Any] = MappingProxyType({})) -> Array:
     """Map the graph: partition it onto the outermost level, then all its blocks onto the next one.
 
@@ -87,7 +78,7 @@ def multisection(problem: MappingProblem, divide: Divide, room: float = 0.0,
             level = replace(problem, balance=balance, topology=outside,
                             distances=distances_on(space, outside),
                             seed=(problem.seed + SEEDS_OF_LEVELS * depth) % 2**62,
-                            trace=Trace(space, graph, problem.trace.nested()),
+                            trace=multilevel.Trace(space, graph, problem.trace.nested()),
                             constraints=replace(problem.constraints, fixed=fixed))
             problem.trace.sections.append({"level": depth, "sections": blocks, "blocks": arity,
                                            **note})
@@ -98,7 +89,7 @@ def multisection(problem: MappingProblem, divide: Divide, room: float = 0.0,
     return part
 
 
-def _fixed_on_level(problem: MappingProblem, size: int) -> Array | None:
+def _fixed_on_level(problem: multilevel.MappingProblem, size: int) -> Array | None:
     """The block of `size` elements that a fixed vertex has to be in, -1 for the others."""
     fixed, n = problem.constraints.fixed, problem.graph.num_vertices
     if fixed is None or size == 1:
@@ -108,8 +99,8 @@ def _fixed_on_level(problem: MappingProblem, size: int) -> Array | None:
     return blocks
 
 
-def _level_balance(problem: MappingProblem, part: Array, blocks: int, arity: int, levels_left: int,
-                   room: float, fixed: Array | None) -> Balance:
+def _level_balance(problem: multilevel.MappingProblem, part: Array, blocks: int, arity: int,
+                   levels_left: int, room: float, fixed: Array | None) -> Balance:
     """Limits of the blocks that those of `part` are divided into, no less than is fixed there."""
     graph, space, k = problem.graph, problem.space, blocks * arity
     weights = space.to_host(histogram(space, part, blocks, graph.vertex_weights))
@@ -219,7 +210,7 @@ class MultisectionConfig:
         """Whether one mapping is made and that is it."""
         return len(self.slack_shares) == 1 and self.cycles == 0
 
-    def of_section(self, num_blocks: int) -> Callable[[Problem], Array]:
+    def of_section(self, num_blocks: int) -> Callable[[multilevel.Problem], Array]:
         """The partitioner of a section that is divided into this many blocks."""
         run, config = lookup(self.partitioner, self.preset, self.starts, num_blocks)
         return lambda problem: run(problem, config)
@@ -253,34 +244,37 @@ ULTRA = {
 }
 """Beyond strong: all temperatures on the finest level, too, and one cycle more; or as published."""
 
-def by_multisection(problem: MappingProblem, config: MultisectionConfig) -> Array:
+def by_multisection(problem: multilevel.MappingProblem, config: MultisectionConfig) -> Array:
     """Partition along the hierarchy; several times, if asked to, and combine the mappings.
 
     An initial mapping is refined on the cost itself, in cycles.
     """
     if problem.constraints.initial is not None:
         recipe = im.recipe_of(problem, im.STRONG)
-        return search_multilevel(
-            problem, replace(recipe, search=SearchOptions(cycles=config.cycles)))
+        return multilevel.search_multilevel(
+            problem, replace(recipe, search=multilevel.SearchOptions(cycles=config.cycles)))
     if config.is_one_walk:
         return _multisection(problem, config, config.slack_shares[0])
     slack_shares = enumerate(config.slack_shares)
 
-    def walk(seed: int, part: Array | None = None, label: Array | None = None) -> Partition:
+    def walk(seed: int, part: Array | None = None,
+             label: Array | None = None) -> multilevel.Partition:
         if part is None:
             index, room = next(slack_shares)
             own = replace(problem, seed=(problem.seed + SEEDS_OF_MAPPINGS * index) % 2**62)
             return _found(problem, _multisection(own, config, room))
         with problem.trace.phase("search"):
-            trace = Trace(problem.space, problem.graph, problem.trace.nested())
+            trace = multilevel.Trace(problem.space, problem.graph, problem.trace.nested())
             inner = replace(problem, trace=trace)
-            found = walk_of(inner, im.recipe_of(inner, im.STRONG))(seed, part, label)
+            found = multilevel.walk_of(inner, im.recipe_of(inner, im.STRONG))(seed, part, label)
             return _found(problem, found.part)
 
-    return search(problem, [walk], SearchOptions(len(config.slack_shares), config.cycles))
+    return multilevel.search(problem, [walk],
+                             multilevel.SearchOptions(len(config.slack_shares), config.cycles))
 
 
-def _multisection(problem: MappingProblem, config: MultisectionConfig, room: float) -> Array:
+def _multisection(problem: multilevel.MappingProblem, config: MultisectionConfig,
+                  room: float) -> Array:
     preset = config.preset if isinstance(config.preset, str) else type(config.preset).__name__
     note = {"partitioner": config.partitioner or AT_ONCE, "preset": preset}
     if config.partitioner is not None:
@@ -291,8 +285,8 @@ def _multisection(problem: MappingProblem, config: MultisectionConfig, room: flo
         level, sections, next(levels)), room, note)
 
 
-def _found(problem: MappingProblem, part: Array) -> Partition:
+def _found(problem: multilevel.MappingProblem, part: Array) -> multilevel.Partition:
     weights = problem.space.to_host(histogram(problem.space, part, problem.num_blocks,
                                               problem.graph.vertex_weights))
     balanced = int(problem.balance.overload(weights) <= 0)
-    return Partition(part, balanced, cost_of(problem.graph, part, problem.distances))
+    return multilevel.Partition(part, balanced, cost_of(problem.graph, part, problem.distances))

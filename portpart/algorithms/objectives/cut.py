@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from portpart.algorithms.objectives import objective
 from portpart.algorithms.objectives.connectivity import (
     CAPACITY,
     COUNTED,
@@ -9,14 +10,6 @@ from portpart.algorithms.objectives.connectivity import (
     SLOTS,
     in_table,
     pairwise,
-)
-from portpart.algorithms.objectives.objective import (
-    BestTarget,
-    BlockScore,
-    Objective,
-    Rules,
-    Shape,
-    Tables,
 )
 from portpart.backends import language as kl
 
@@ -43,13 +36,13 @@ MAX_IN_TABLE = 48
 
 
 @kl.device
-def one_distance(a, b, tables: Tables):
+def one_distance(a, b, tables: objective.Tables):
     """1 for two different blocks."""
     return kl.int64(a != b)
 
 
 @kl.device
-def mean_of_admitted(found: BestTarget, tables: Tables):
+def mean_of_admitted(found: objective.BestTarget, tables: objective.Tables):
     """The mean value of the blocks that v touches and might go to (Jet, equation 4.10)."""
     result = kl.int64(0)
     if found.admitted > 0:
@@ -57,13 +50,13 @@ def mean_of_admitted(found: BestTarget, tables: Tables):
     return result
 
 
-def value_of_low_degree(max_degree: int) -> BlockScore:
+def value_of_low_degree(max_degree: int) -> objective.BlockScore:
     """For vertices with at most this many neighbours."""
     connectivity = in_table(SLOTS) if max_degree > MAX_PAIRWISE else pairwise(max(1, max_degree))
-    return BlockScore(connectivity)
+    return objective.BlockScore(connectivity)
 
 
-def low_degree_limit(shape: Shape) -> int:
+def low_degree_limit(shape: objective.Shape) -> int:
     """Most neighbours of a vertex of low degree: its weights into all blocks are not counted.
 
     A single lane always counts, unless that takes several rounds: -1, even where there are none.
@@ -82,9 +75,9 @@ def entry_bytes(counter: kl.Word) -> int:
     return 4 + (4 if counter is kl.int32 else 8)
 
 
-CUT = Objective(
-    Rules("cut", one_distance, True, mean_of_admitted, value_of_low_degree,
-          BlockScore(COUNTED), COUNTING_TEAM),
-    tables=Tables(max_distance=1), low_degree_limit=low_degree_limit, wide_degree=32,
+CUT = objective.Objective(
+    objective.Rules("cut", one_distance, True, mean_of_admitted, value_of_low_degree,
+                    objective.BlockScore(COUNTED), COUNTING_TEAM),
+    tables=objective.Tables(max_distance=1), low_degree_limit=low_degree_limit, wide_degree=32,
 )
 """The weight of the edges between blocks."""

@@ -6,13 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from portpart.algorithms.objectives.connectivity import (
-    ALONG_ARCS,
-    SLOTS,
-    ConnectivityTable,
-    in_table,
-    one_by_one,
-)
+from portpart.algorithms.objectives import connectivity
 from portpart.algorithms.objectives.objective import BestTarget, BlockScore, Tables
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace
@@ -156,7 +150,7 @@ def far_from_all(found: BestTarget, tables: Tables):
 
 
 @kl.device
-def value_by_heads(block, count, v, graph: Csr, part, connections: ConnectivityTable,
+def value_by_heads(block, count, v, graph: Csr, part, connections: connectivity.ConnectivityTable,
                    tables: Tables,
                    distance: kl.StaticValue):
     """Less the cost of v in a block."""
@@ -167,7 +161,7 @@ def value_by_heads(block, count, v, graph: Csr, part, connections: ConnectivityT
 
 
 @kl.device
-def value_by_table(block, count, v, graph: Csr, part, connections: ConnectivityTable,
+def value_by_table(block, count, v, graph: Csr, part, connections: connectivity.ConnectivityTable,
                    tables: Tables,
                    distance: kl.StaticValue):
     """Less the cost of v in a block."""
@@ -179,7 +173,7 @@ def value_by_table(block, count, v, graph: Csr, part, connections: ConnectivityT
 
 
 @kl.device
-def value_along_arcs(block, count, v, graph: Csr, part, connections: ConnectivityTable,
+def value_along_arcs(block, count, v, graph: Csr, part, connections: connectivity.ConnectivityTable,
                      tables: Tables,
                      distance: kl.StaticValue):
     """Less the cost of v in a block."""
@@ -198,12 +192,13 @@ class LowDegreeByDistance:
 
     def __call__(self, max_degree: int) -> BlockScore:
         if max_degree > MAX_ALONG:
-            slots = SLOTS if max_degree > FEW_SLOTS else FEW_SLOTS
-            return BlockScore(in_table(slots), value_by_table.bound(distance=self.distance))
-        return BlockScore(one_by_one(max(1, max_degree)),
+            slots = connectivity.SLOTS if max_degree > FEW_SLOTS else FEW_SLOTS
+            return BlockScore(connectivity.in_table(slots),
+                              value_by_table.bound(distance=self.distance))
+        return BlockScore(connectivity.one_by_one(max(1, max_degree)),
                           value_by_heads.bound(distance=self.distance))
 
 
 def high_degree_by_distance(distance: kl.DeviceFunction) -> BlockScore:
     """For vertices with any number of neighbours."""
-    return BlockScore(ALONG_ARCS, value_along_arcs.bound(distance=distance))
+    return BlockScore(connectivity.ALONG_ARCS, value_along_arcs.bound(distance=distance))

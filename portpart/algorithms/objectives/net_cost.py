@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from portpart.algorithms.objectives import objective
 from portpart.algorithms.objectives.bitset_connectivity import AT_ONCE, AtOnce, net_at, weight_at
 from portpart.algorithms.objectives.cut import COUNTING_TEAM, mean_of_admitted, one_distance
 from portpart.algorithms.objectives.hub_connectivity import (
@@ -21,14 +22,6 @@ from portpart.algorithms.objectives.hub_connectivity import (
     note_loss_by_sums,
 )
 from portpart.algorithms.objectives.net_connectivity import counted_ties, net_connection
-from portpart.algorithms.objectives.objective import (
-    BestTarget,
-    BlockScore,
-    Objective,
-    Rules,
-    Shape,
-    Tables,
-)
 from portpart.algorithms.objectives.pin_state import (
     NetRows,
     bit_of,
@@ -68,7 +61,7 @@ def soed_cost(connectivity):
     return net_cost
 
 
-SUMMED = BlockScore(SUMMED_TIES)
+SUMMED = objective.BlockScore(SUMMED_TIES)
 """How the blocks of a hub are valued whose ties are summed up."""
 
 NET_COSTS = {"km1": km1_cost, "cut": cut_cost, "soed": soed_cost}
@@ -143,7 +136,7 @@ def losses_of_one_word(v, here, block, graph: NetRows, net_cost: kl.StaticValue)
 
 
 @kl.device
-def note_losses(v, graph: NetRows, part, found: BestTarget, net_cost: kl.StaticValue):
+def note_losses(v, graph: NetRows, part, found: objective.BestTarget, net_cost: kl.StaticValue):
     """found.own = what nets cost more that v brings to its best block, if it moves there.
 
     These are what a move really loses: a net that is in both blocks and stays there loses
@@ -170,26 +163,26 @@ def note_losses(v, graph: NetRows, part, found: BestTarget, net_cost: kl.StaticV
     return loss
 
 
-def low_degree_limit(shape: Shape) -> int:
+def low_degree_limit(shape: objective.Shape) -> int:
     """Most nets of a vertex that has few."""
     several = min(MAX_LOW_DEGREE, MAX_ROUNDS * shape.team)
     return MAX_LOW_DEGREE if shape.widest_team == 1 else several
 
 
-def net_objective(name: str) -> Objective:
+def net_objective(name: str) -> objective.Objective:
     """One of `NET_COSTS` as an objective."""
     return OBJECTIVES[name]
 
 
-def _objective(name: str, net_cost: kl.DeviceFunction) -> Objective:
-    counted = BlockScore(counted_ties(net_cost))
-    rules = Rules(name, one_distance, True, mean_of_admitted, lambda max_degree: counted, counted,
-                  COUNTING_TEAM, is_boundary=is_split, note=note_losses.bound(net_cost=net_cost),
-                  net_cost=net_cost)
+def _objective(name: str, net_cost: kl.DeviceFunction) -> objective.Objective:
+    counted = objective.BlockScore(counted_ties(net_cost))
+    rules = objective.Rules(name, one_distance, True, mean_of_admitted, lambda max_degree: counted,
+                            counted, COUNTING_TEAM, is_boundary=is_split,
+                            note=note_losses.bound(net_cost=net_cost), net_cost=net_cost)
     rules = replace(rules, summed=replace(
         rules, high_degree=SUMMED, is_boundary=is_split_by_sums, note=note_loss_by_sums))
-    return Objective(rules, Tables(max_distance=1), low_degree_limit, wide_degree=32,
-                     lone_lanes=False)
+    return objective.Objective(rules, objective.Tables(max_distance=1), low_degree_limit,
+                               wide_degree=32, lone_lanes=False)
 
 
 OBJECTIVES = {name: _objective(name, net_cost) for name, net_cost in NET_COSTS.items()}

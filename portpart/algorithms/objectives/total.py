@@ -7,15 +7,8 @@ from typing import cast
 
 import numpy as np
 
+from portpart.algorithms.objectives import net_sets
 from portpart.algorithms.objectives.cut import CUT
-from portpart.algorithms.objectives.net_sets import (
-    begin_counting,
-    begin_listing_net,
-    begin_net,
-    forget_large_nets,
-    store_counted_net,
-    store_list,
-)
 from portpart.algorithms.objectives.objective import Objective, Tables
 from portpart.algorithms.objectives.pin_counts import PIECE, count_piece
 from portpart.algorithms.objectives.pin_state import LARGE_TEAM, SMALL_TEAM, NetRows, net_rows
@@ -81,15 +74,15 @@ def find_sets(hypergraph: NetStructure, part: Array, rows: NetRows) -> None:
     """Find the state of all nets; those of very many pins are counted in pieces."""
     space, sets, counts = hypergraph.space, rows.sets, rows.pin_counts
     large, pieces = len(sets.net_of_row), -(-hypergraph.max_net_size // PIECE)
-    space.parallel_for(1, forget_large_nets, rows)
-    space.parallel_for(hypergraph.num_nets, begin_net, rows, part)
+    space.parallel_for(1, net_sets.forget_large_nets, rows)
+    space.parallel_for(hypergraph.num_nets, net_sets.begin_net, rows, part)
     listing = hypergraph.num_nets if len(sets.touched) > 0 else 0
-    space.parallel_for(listing, begin_listing_net.bound(store=store_list), rows, part,
-                       team=SMALL_TEAM)
-    space.parallel_for(large, begin_counting, rows, counts, team=SMALL_TEAM)
+    space.parallel_for(listing, net_sets.begin_listing_net.bound(store=net_sets.store_list), rows,
+                       part, team=SMALL_TEAM)
+    space.parallel_for(large, net_sets.begin_counting, rows, counts, team=SMALL_TEAM)
     space.parallel_for(large * pieces, count_piece, rows, counts, part, pieces,
                        team=LARGE_TEAM)
-    space.parallel_for(large, store_counted_net, rows, counts, team=SMALL_TEAM)
+    space.parallel_for(large, net_sets.store_counted_net, rows, counts, team=SMALL_TEAM)
 
 
 @kl.kernel

@@ -45,8 +45,8 @@ class GkwayConfig:
     initial: InitialOptions = option(
         InitialOptions(method="auto"), "Partitions of the coarsest graph.")
     refinement: IndependentOptions = option(IndependentOptions(), "Refinement of a level.")
-    search: SearchOptions = option(SearchOptions(), "A search by several cycles through the "
-        "levels.")
+    search: SearchOptions = option(
+        SearchOptions(), "A search by several cycles through the levels.")
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -94,8 +94,8 @@ class IgkwayConfig:
     initial: InitialOptions = option(
         InitialOptions(method="auto"), "Partitions of the coarsest graph.")
     refinement: IndependentOptions = option(IndependentOptions(), "Refinement of a level.")
-    search: SearchOptions = option(SearchOptions(), "A search by several cycles through the "
-        "levels.")
+    search: SearchOptions = option(
+        SearchOptions(), "A search by several cycles through the levels.")
 
     def __post_init__(self) -> None:
         check_options(self)

@@ -49,8 +49,8 @@ class HypergConfig:
         InitialOptions(method="grown", start_blocks=512, growing=GROWING_ON_NETS),
         "Partitions of the coarsest hypergraph.")
     refinement: SequenceOptions = option(SequenceOptions(), "Refinement of a level.")
-    search: SearchOptions = option(SearchOptions(), "A search by several cycles through the "
-        "levels.")
+    search: SearchOptions = option(
+        SearchOptions(), "A search by several cycles through the levels.")
 
     def __post_init__(self) -> None:
         check_options(self)

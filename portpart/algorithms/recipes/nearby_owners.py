@@ -19,15 +19,7 @@ from portpart.algorithms.recipes.portpart import PRESETS, portpart
 from portpart.backends import language as kl
 from portpart.backends.communication import sum_over_ranks
 from portpart.backends.programs import Array, ExecutionSpace
-from portpart.graphs import MAX_INT32, VERTEX_COST, Csr, Graph, degree_of, degrees_of
-from portpart.graphs.ranks import (
-    SPACING,
-    DistributedGraph,
-    Moved,
-    Regions,
-    grown_regions,
-    move_vertices,
-)
+from portpart.graphs import MAX_INT32, VERTEX_COST, Csr, Graph, degree_of, degrees_of, ranks
 from portpart.primitives import (
     Message,
     Part,
@@ -70,7 +62,7 @@ class MoveRule(NamedTuple):
 
     min_ghosts: float = 0.25
     max_left: float = 0.5
-    spacing: int = SPACING
+    spacing: int = ranks.SPACING
 
 
 MOVE_RULE, NEVER = MoveRule(), MoveRule(min_ghosts=inf)
@@ -84,7 +76,7 @@ def rule_for(space: ExecutionSpace) -> MoveRule:
     return MOVE_RULE if space.kind == "cpu" else NEVER
 
 
-def are_scattered(graph: DistributedGraph, rule: MoveRule) -> bool:
+def are_scattered(graph: ranks.DistributedGraph, rule: MoveRule) -> bool:
     """Whether there are this many ghosts that vertices might move.  All ranks call it."""
     if graph.comm.size == 1 or graph.are_moved:
         return False
@@ -92,7 +84,7 @@ def are_scattered(graph: DistributedGraph, rule: MoveRule) -> bool:
     return bool(ghosts > rule.min_ghosts * graph.totals.num_vertices)
 
 
-def moved_nearby(graph: DistributedGraph, rule: MoveRule) -> Moved | None:
+def moved_nearby(graph: ranks.DistributedGraph, rule: MoveRule) -> ranks.Moved | None:
     """The graph with owners that are near, if that pays.  All ranks call it.
 
     Raises
@@ -101,16 +93,16 @@ def moved_nearby(graph: DistributedGraph, rule: MoveRule) -> Moved | None:
         On all ranks, if one of them has too little memory.
     """
     found = held(graph.comm, graph.space, _divided(graph, rule))
-    return None if found is None else move_vertices(graph, *found)
+    return None if found is None else ranks.move_vertices(graph, *found)
 
 
-def _divided(graph: DistributedGraph,
+def _divided(graph: ranks.DistributedGraph,
              rule: MoveRule) -> Talk[tuple[Array, np.ndarray] | None]:
     """Groups of own vertices, which are their regions in another order, and the rank that gets
     each.
     """
     space, comm, own = graph.space, graph.comm, graph.local.num_vertices
-    regions = yield from grown_regions(graph, rule.spacing)
+    regions = yield from ranks.grown_regions(graph, rule.spacing)
     step = max(1, rule.spacing // SAMPLED)
     received = yield Message(_rows_for_first(graph, regions, step), [graph.num_ghosts])
     answer, most = [], rule.max_left * received.words.sum()
@@ -133,7 +125,7 @@ def _divided(graph: DistributedGraph,
     return groups[:own], first
 
 
-def _rows_for_first(graph: DistributedGraph, regions: Regions, step: int) -> list[Part]:
+def _rows_for_first(graph: ranks.DistributedGraph, regions: ranks.Regions, step: int) -> list[Part]:
     """What rank 0 gets of the graph of regions: their loads, and arcs of some vertices."""
     space, local, is_first = graph.space, graph.local, np.arange(graph.comm.size) == 0
     loads = space.zeros(regions.number, np.int64)
@@ -154,7 +146,7 @@ def _rows_for_first(graph: DistributedGraph, regions: Regions, step: int) -> lis
             Part([rows.targets, rows.weights], len(rows.targets) * is_first)]
 
 
-def _quotient(graph: DistributedGraph, count: int, received: Received) -> Graph:
+def _quotient(graph: ranks.DistributedGraph, count: int, received: Received) -> Graph:
     """The graph of regions, from the rows of all ranks: each arc counts both ways."""
     from scipy.sparse import coo_matrix
 

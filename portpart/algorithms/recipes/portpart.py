@@ -9,16 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from portpart.algorithms import multilevel
 from portpart.algorithms.coarsening import ClusteringOptions, CoarseningOptions, cluster_rules
 from portpart.algorithms.initial import GrowingOptions, InitialOptions
-from portpart.algorithms.multilevel import (
-    Problem,
-    Recipe,
-    ScheduleOptions,
-    SearchOptions,
-    jet_refiner,
-    start_from_pool,
-)
 from portpart.algorithms.refinement import FlowOptions, RefinementOptions
 from portpart.options import changed, check_options, described, option
 
@@ -49,8 +42,8 @@ class PortpartConfig:
     initial: InitialOptions = option(
         InitialOptions(method="auto", start_blocks=512, growing=STARTS),
         "Partitions of the coarsest graph.")
-    refinement: ScheduleOptions = option(
-        ScheduleOptions(
+    refinement: multilevel.ScheduleOptions = option(
+        multilevel.ScheduleOptions(
             temperatures=(0.6, 0.3), finest_temperatures=(0.75, 0.25),
             coarse_once_above=2**18, finest_once_above=2**22,
             coarse=RefinementOptions(tolerance=0.998, stall_limit=8),
@@ -61,8 +54,8 @@ class PortpartConfig:
         "Passes over the levels.")
     flows: FlowOptions = option(
         FlowOptions(), "Refinement by flows after the passes over a level.")
-    search: SearchOptions = option(SearchOptions(), "A search by several cycles through the "
-        "levels.")
+    search: multilevel.SearchOptions = option(
+        multilevel.SearchOptions(), "A search by several cycles through the levels.")
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -107,13 +100,13 @@ PRESETS = {
 }
 
 
-def portpart(problem: Problem, config: PortpartConfig) -> Recipe:
+def portpart(problem: multilevel.Problem, config: PortpartConfig) -> multilevel.Recipe:
     """Coarsen by clusters, start, refine upwards, search on."""
     coarsest = config.coarsening.coarsest_vertices(problem.num_blocks)
     passes = config.refinement.passes
     first, *others = cluster_rules(problem.graph, coarsest, problem.balance.cluster_limit(coarsest),
                                    config.clustering, problem.num_blocks)
-    return Recipe(
-        config.coarsening, first, start_from_pool(problem, config.initial, passes),
-        jet_refiner(problem, config.refinement), passes, config.search,
+    return multilevel.Recipe(
+        config.coarsening, first, multilevel.start_from_pool(problem, config.initial, passes),
+        multilevel.jet_refiner(problem, config.refinement), passes, config.search,
         flows=config.flows).in_turn(others)

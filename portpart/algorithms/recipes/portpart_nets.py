@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from portpart.algorithms import multilevel
 from portpart.algorithms.coarsening import (
     ClusteringOptions,
     CoarseningOptions,
@@ -23,15 +24,6 @@ from portpart.algorithms.coarsening import (
     reduced_nets,
 )
 from portpart.algorithms.initial import GROWING_ON_NETS, InitialOptions
-from portpart.algorithms.multilevel import (
-    Prepared,
-    Problem,
-    Recipe,
-    ScheduleOptions,
-    SearchOptions,
-    jet_refiner,
-    start_from_pool,
-)
 from portpart.algorithms.refinement import FlowOptions, RefinementOptions
 from portpart.algorithms.refinement.nets import ORDERS
 from portpart.backends.programs import Array
@@ -66,10 +58,10 @@ class HypergraphConfig:
         InitialOptions(method="auto", start_blocks=512,
                        growing=changed(GROWING_ON_NETS, {"net_levels_for_many": 3})),
         "Partitions of the coarsest hypergraph.")
-    refinement: ScheduleOptions = option(
-        ScheduleOptions(temperatures=(0.75, 0.3), finest_temperatures=(0.75, 0.3),
-                        coarse=RefinementOptions(tolerance=0.999, stall_limit=5, weak_limit=4,
-                                                 until_balanced=True)),
+    refinement: multilevel.ScheduleOptions = option(
+        multilevel.ScheduleOptions(temperatures=(0.75, 0.3), finest_temperatures=(0.75, 0.3),
+                                   coarse=RefinementOptions(tolerance=0.999, stall_limit=5,
+                                                            weak_limit=4, until_balanced=True)),
         "Passes over the levels.")
     order: str = option(
         "id", 'Order in which the afterburner assumes that the pins of a net move: by "id", or '
@@ -77,8 +69,8 @@ class HypergraphConfig:
     flows: FlowOptions = option(
         FlowOptions(levels=0, alpha=16.0, max_entries=6000),
         "Refinement by flows after the passes over a level.")
-    search: SearchOptions = option(SearchOptions(), "A search by several cycles through the "
-        "levels.")
+    search: multilevel.SearchOptions = option(
+        multilevel.SearchOptions(), "A search by several cycles through the levels.")
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -124,7 +116,7 @@ of them to choose from, and with more levels refinement takes smaller steps.  St
 nets, which say little in the clique graph.  A cycle finds what the first walk has missed."""
 
 
-def prepared(problem: Problem, config: HypergraphConfig) -> Prepared:
+def prepared(problem: multilevel.Problem, config: HypergraphConfig) -> multilevel.Prepared:
     """The same problem without nets that are huge, and without repeated ones where there are many.
 
     Values of results are those of all nets.  Where most nets are large, vertices are numbered in
@@ -136,30 +128,31 @@ def prepared(problem: Problem, config: HypergraphConfig) -> Prepared:
         problem = replace(problem, graph=fewer)
     wanted = problem.constraints
     if wanted.initial is not None or wanted.previous_blocks is not None:
-        return Prepared(problem)
+        return multilevel.Prepared(problem)
     places = places_by_nets(fewer, config.nets)
     if places is None:
-        return Prepared(problem)
+        return multilevel.Prepared(problem)
     if wanted.fixed is not None:
         wanted = replace(wanted, fixed=put_to(problem.space, places, wanted.fixed))
-    return Prepared(replace(problem, graph=in_order(fewer, places), constraints=wanted), places)
+    return multilevel.Prepared(replace(problem, graph=in_order(fewer, places), constraints=wanted),
+                               places)
 
 
-def portpart_nets(problem: Problem, config: HypergraphConfig) -> Recipe:
+def portpart_nets(problem: multilevel.Problem, config: HypergraphConfig) -> multilevel.Recipe:
     """Coarsen by clusters, start, refine upwards, search on."""
     coarsest = config.coarsening.coarsest_vertices(problem.num_blocks)
     passes = config.refinement.passes
     first, *others = cluster_rules(problem.graph, coarsest, problem.balance.cluster_limit(coarsest),
                                    config.clustering, problem.num_blocks,
                                    NetProposals(config.nets))
-    return Recipe(
-        config.coarsening, first, start_from_pool(problem, config.initial, passes),
-        jet_refiner(problem, config.refinement, config.order), passes, config.search,
+    return multilevel.Recipe(
+        config.coarsening, first, multilevel.start_from_pool(problem, config.initial, passes),
+        multilevel.jet_refiner(problem, config.refinement, config.order), passes, config.search,
         contraction=contract_in_walk, communities=communities_of(problem, config),
         flows=config.flows).in_turn(others)
 
 
-def communities_of(problem: Problem, config: HypergraphConfig) -> Array | None:
+def communities_of(problem: multilevel.Problem, config: HypergraphConfig) -> Array | None:
     """The communities, if these count."""
     if config.communities is None or problem.constraints.initial is not None:
         return None

@@ -3,14 +3,8 @@
 from __future__ import annotations
 
 from portpart.algorithms.objectives import Rules, Tables
+from portpart.algorithms.refinement import gains
 from portpart.algorithms.refinement.blocks import Blocks, migration_gain
-from portpart.algorithms.refinement.gains import (
-    ActiveSets,
-    GainCache,
-    list_on_boundary,
-    mark_dirty,
-    uses_lanes,
-)
 from portpart.algorithms.refinement.incumbent import Incumbent, list_unsaved
 from portpart.algorithms.refinement.moves import Moves, add_cost, move_vertex, shift_weight
 from portpart.algorithms.refinement.options import Figures
@@ -23,15 +17,15 @@ class Accounting(kl.Scope):
     """What changes when vertices move."""
 
     moves: Moves
-    cache: GainCache
-    active: ActiveSets
+    cache: gains.GainCache
+    active: gains.ActiveSets
     incumbent: Incumbent
     blocks: Blocks
     figures: Figures
 
 
 @kl.device
-def weigh_vertex(v, graph: Csr, moves: Moves, cache: GainCache, active: ActiveSets,
+def weigh_vertex(v, graph: Csr, moves: Moves, cache: gains.GainCache, active: gains.ActiveSets,
                  incumbent: Incumbent, blocks: Blocks, figures: Figures):
     """Account for the weight and the migration cost of v as it moves to its target; list it.
 
@@ -39,8 +33,8 @@ def weigh_vertex(v, graph: Csr, moves: Moves, cache: GainCache, active: ActiveSe
     """
     here = moves.part[v]
     there = moves.target[v]
-    mark_dirty(v, cache)
-    list_on_boundary(v, active)
+    gains.mark_dirty(v, cache)
+    gains.list_on_boundary(v, active)
     list_unsaved(v, incumbent)
     weight = kl.value_or(graph.vertex_weights, v, 1)
     shift_weight(v, here, there, weight, moves, figures)
@@ -72,7 +66,7 @@ def weigh_move(v, graph: Csr, state: Accounting, tables: Tables, rules: Rules):
             weight *= 2
         farther = rules.distance(there, after, tables) - rules.distance(here, before, tables)
         change += weight * farther
-        mark_dirty(u, state.cache)
+        gains.mark_dirty(u, state.cache)
     change = kl.team_sum(change)
     if kl.lane() == 0:
         weigh_vertex(v, graph, state.moves, state.cache, state.active, state.incumbent,
@@ -87,7 +81,7 @@ def weigh_moves(i, graph: Csr, state: Accounting, tables: Tables, one_lane, rule
     """Account for a move, unless a hub makes it."""
     v = state.moves.listed[i]
     is_hub = degree_of(v, graph) > state.figures.hub_degree
-    if uses_lanes(one_lane, state.moves.moves, state.figures) and not is_hub:
+    if gains.uses_lanes(one_lane, state.moves.moves, state.figures) and not is_hub:
         weigh_move(v, graph, state, tables, rules)
 
 

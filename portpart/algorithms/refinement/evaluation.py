@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
+from portpart.algorithms.refinement import gains
 from portpart.algorithms.refinement.blocks import Blocks
-from portpart.algorithms.refinement.gains import (
-    ActiveSets,
-    GainCache,
-    UnratedList,
-    is_idle,
-    plan_refreshing,
-    plan_tidying,
-    swap_movable,
-)
 from portpart.algorithms.refinement.incumbent import (
     MUCH_BETTER,
     Incumbent,
@@ -69,12 +61,12 @@ def allow_no_iteration(figures: Figures):
 
 
 @kl.device
-def end_propagation(too_many, moves: Moves, active: ActiveSets, rebalancing: Rebalancing,
+def end_propagation(too_many, moves: Moves, active: gains.ActiveSets, rebalancing: Rebalancing,
                     figures: Figures, rule: RebalancingRule):
     """Vertices have moved for gains; these are locked for the next time."""
     note_propagation(moves, figures)
     forget_rebalancings(rebalancing)
-    swap_movable(active, figures)
+    gains.swap_movable(active, figures)
     if rule.until_balanced:
         if too_many:
             thin_out(moves)
@@ -82,13 +74,13 @@ def end_propagation(too_many, moves: Moves, active: ActiveSets, rebalancing: Reb
 
 
 @kl.device
-def end_iteration(too_many, lengths, moves: Moves, cache: GainCache, active: ActiveSets,
+def end_iteration(too_many, lengths, moves: Moves, cache: gains.GainCache, active: gains.ActiveSets,
                   rebalancing: Rebalancing, figures: Figures, rule: RebalancingRule):
     """Count what was done; returns whether no vertex can move any more."""
     idle = False
     if figures.iteration >= 0 and figures.balanced != 0:
         end_propagation(too_many, moves, active, rebalancing, figures, rule)
-        idle = is_idle(cache, active, lengths)
+        idle = gains.is_idle(cache, active, lengths)
     elif figures.iteration >= 0:
         end_rebalancing(rebalancing, rule)
     return idle
@@ -116,13 +108,14 @@ def plan_next(improvement, balanced, idle, rebalancing: Rebalancing, figures: Fi
 
 
 @kl.device
-def plan_work(heavily, lengths, cache: GainCache, active: ActiveSets, incumbent: Incumbent,
-              unrated: UnratedList, rebalancing: Rebalancing, figures: Figures):
+def plan_work(heavily, lengths, cache: gains.GainCache, active: gains.ActiveSets,
+              incumbent: Incumbent, unrated: gains.UnratedList, rebalancing: Rebalancing,
+              figures: Figures):
     """Set the work sizes of what follows; `heavily` says whether a block is heavily overloaded."""
-    plan_tidying(active, lengths)
+    gains.plan_tidying(active, lengths)
     plan_gathering(cache, active, rebalancing)
     plan_saving(incumbent)
-    plan_refreshing(cache)
+    gains.plan_refreshing(cache)
     return plan_leaving(heavily, unrated, rebalancing, figures)
 
 
@@ -142,7 +135,7 @@ def copy_words(words: LevelWords, copy: LevelWords):
 
 
 @kl.kernel
-def evaluate(_, moves: Moves, active: ActiveSets, blocks: Blocks, incumbent: Incumbent,
+def evaluate(_, moves: Moves, active: gains.ActiveSets, blocks: Blocks, incumbent: Incumbent,
              level: LevelWords, rule: RebalancingRule):
     """Sum up weights and cost, then decide what is best so far and what to do next.  Called by one
     team.
@@ -232,7 +225,8 @@ def project(v, cluster, coarser: Coarser, moves: Moves, incumbent: Incumbent):
 
 
 @kl.kernel
-def revert_to_best(v, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent):
+def revert_to_best(v, moves: Moves, cache: gains.GainCache, active: gains.ActiveSets,
+                   incumbent: Incumbent):
     """A vertex starts in its best block."""
     join_block(v, incumbent.best[v], moves)
     set_touched(v, may_touch(active.flags[v], cache.is_dirty[v]), incumbent)

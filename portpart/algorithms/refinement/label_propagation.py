@@ -5,15 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from portpart.algorithms.objectives import Rules, Tables
+from portpart.algorithms.refinement import gains
 from portpart.algorithms.refinement.blocks import Blocks, migration_gain
-from portpart.algorithms.refinement.gains import (
-    ActiveSets,
-    GainCache,
-    Propagating,
-    keep_movable,
-    movable_vertex,
-    uses_lanes,
-)
 from portpart.algorithms.refinement.moves import Moves, commit_move, lock
 from portpart.algorithms.refinement.options import Figures, RefinementOptions
 from portpart.algorithms.refinement.piece import Piece, Recording, launch_with_hubs
@@ -26,7 +19,7 @@ ONE_OF = 2
 
 
 @kl.device
-def is_proposed(v, moves: Moves, cache: GainCache):
+def is_proposed(v, moves: Moves, cache: gains.GainCache):
     """Whether v has a target, and did not move in the last propagation."""
     result = cache.best_target[v] >= 0
     if result:
@@ -35,16 +28,16 @@ def is_proposed(v, moves: Moves, cache: GainCache):
 
 
 @kl.kernel
-def lock_random(i, graph: Csr, moves: Moves, active: ActiveSets, figures: Figures):
+def lock_random(i, graph: Csr, moves: Moves, active: gains.ActiveSets, figures: Figures):
     """Lock most movable vertices for this propagation, drawn by a hash."""
-    v = movable_vertex(i, active)
+    v = gains.movable_vertex(i, active)
     if random_bits(global_id(v, graph), figures) % ONE_OF != 0:
         lock(v, moves.last_propagation, moves)
 
 
 @kl.device
-def move_if_it_pays(v, graph: Csr, moves: Moves, cache: GainCache, blocks: Blocks, figures: Figures,
-                    tables: Tables, rules: Rules):
+def move_if_it_pays(v, graph: Csr, moves: Moves, cache: gains.GainCache, blocks: Blocks,
+                    figures: Figures, tables: Tables, rules: Rules):
     """Move v if it still does not lose once better moves are made.
 
     A neighbour's move counts as made if its gain is larger, or equal and its id smaller
@@ -73,10 +66,11 @@ def move_if_it_pays(v, graph: Csr, moves: Moves, cache: GainCache, blocks: Block
 
 
 @kl.kernel
-def keep_paying_moves(i, graph: Csr, state: Propagating, tables: Tables, one_lane, rules: Rules):
+def keep_paying_moves(i, graph: Csr, state: gains.Propagating, tables: Tables, one_lane,
+                      rules: Rules):
     """Move vertex i of the list if it wants to and still gains, unless it is a hub."""
-    if uses_lanes(one_lane, state.active.movable, state.figures):
-        v = movable_vertex(i, state.active)
+    if gains.uses_lanes(one_lane, state.active.movable, state.figures):
+        v = gains.movable_vertex(i, state.active)
         is_hub = degree_of(v, graph) > state.figures.hub_degree
         if not is_hub and is_proposed(v, state.moves, state.cache):
             move_if_it_pays(v, graph, state.moves, state.cache, state.blocks, state.figures, tables,
@@ -84,7 +78,8 @@ def keep_paying_moves(i, graph: Csr, state: Propagating, tables: Tables, one_lan
 
 
 @kl.kernel
-def keep_paying_moves_of_hubs(i, graph: Csr, state: Propagating, tables: Tables, rules: Rules):
+def keep_paying_moves_of_hubs(i, graph: Csr, state: gains.Propagating, tables: Tables,
+                              rules: Rules):
     """Move a hub that wants to and still gains."""
     v = state.active.hub_list[i]
     if is_proposed(v, state.moves, state.cache):
@@ -101,7 +96,7 @@ class PropagationSteps(Piece):
         """A movable vertex moves if that still pays after better moves."""
         movable = this.run.level.movable
         with this.program.side_by_side():
-            this.program.launch(movable, keep_movable)
+            this.program.launch(movable, gains.keep_movable)
             launch_with_hubs(this, movable, (keep_paying_moves, keep_paying_moves_of_hubs),
                              this.widths.of_many)
 

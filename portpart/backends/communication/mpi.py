@@ -14,15 +14,7 @@ from typing import Any
 import numpy as np
 from mpi4py import MPI
 
-from portpart.backends.communication.processes import (
-    PATIENCE,
-    FailureCheck,
-    ProcessCalls,
-    ProcessRanks,
-    nothing_new,
-    packed,
-    unpacked,
-)
+from portpart.backends.communication import processes
 from portpart.backends.communication.protocol import (
     MAX_COUNT,
     CommunicationError,
@@ -44,7 +36,7 @@ def keep(abandoned: Any) -> None:
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(abandoned))
 
 
-class MpiCalls(ProcessCalls):
+class MpiCalls(processes.ProcessCalls):
     """Calls that all ranks of an MPI communicator make together, each with separate messages.
 
     The communicator is duplicated, so that its owner can use it, and free it, as before.  All its
@@ -61,7 +53,7 @@ class MpiCalls(ProcessCalls):
     """
 
     def __init__(self, comm: MPI.Intracomm) -> None:
-        self.mpi = _duplicate(_checked(comm), PATIENCE, nothing_new)
+        self.mpi = _duplicate(_checked(comm), processes.PATIENCE, processes.nothing_new)
         super().__init__(self.mpi.rank, self.mpi.size)
 
     def free(self) -> None:
@@ -79,7 +71,7 @@ class MpiCalls(ProcessCalls):
         return _received(self.mpi)
 
 
-class Mpi(ProcessRanks):
+class Mpi(processes.ProcessRanks):
     """The ranks of an MPI communicator.
 
     The communicator is duplicated, so that its owner can use it, and free it, as before.  All its
@@ -102,7 +94,8 @@ class Mpi(ProcessRanks):
     """
 
     def __init__(self, comm: MPI.Intracomm, max_count: int = MAX_COUNT,
-                 patience: float = PATIENCE, look: FailureCheck = nothing_new) -> None:
+                 patience: float = processes.PATIENCE,
+                 look: processes.FailureCheck = processes.nothing_new) -> None:
         _checked(comm)
         self._steps, self._news = (_duplicate(comm, patience, look) for _ in range(2))
         super().__init__(self._steps.rank, self._steps.size, patience)
@@ -159,13 +152,13 @@ class Mpi(ProcessRanks):
 
     def _look_for_news(self) -> None:
         text = _received(self._news)
-        problem = self._look() if text is None else unpacked(text)
+        problem = self._look() if text is None else processes.unpacked(text)
         if problem is not None:
             self._raise(problem)
 
     def _send_error(self, problem: BaseException) -> None:
         self._is_whole = False
-        _send_to_all(self._news, packed(problem))
+        _send_to_all(self._news, processes.packed(problem))
 
 
 def _send_to_all(comm: MPI.Intracomm, text: bytes) -> None:
@@ -196,7 +189,7 @@ def _checked(comm: MPI.Intracomm) -> MPI.Intracomm:
     return comm
 
 
-def _duplicate(comm: MPI.Intracomm, patience: float, look: FailureCheck) -> MPI.Intracomm:
+def _duplicate(comm: MPI.Intracomm, patience: float, look: processes.FailureCheck) -> MPI.Intracomm:
     """A duplicate; unlike `Dup` this handles Ctrl-C, and never waits for lost ranks."""
     duplicate, request = comm.Idup()
     begin = time.monotonic()

@@ -20,16 +20,8 @@ import numpy as np
 import torch
 import torch.distributed as dist
 
+from portpart.backends.communication import processes
 from portpart.backends.communication.exchange import UFUNCS
-from portpart.backends.communication.processes import (
-    PATIENCE,
-    FailureCheck,
-    ProcessCalls,
-    ProcessRanks,
-    lost,
-    packed,
-    unpacked,
-)
 from portpart.backends.communication.protocol import (
     MAX_COUNT,
     CommunicationError,
@@ -65,7 +57,7 @@ _abandoned: list[tuple[Any, ...]] = []
 """Steps that were left, with their arrays and links: gloo may still write there."""
 
 
-class TorchCalls(ProcessCalls):
+class TorchCalls(processes.ProcessCalls):
     """Calls that all ranks of a process group make together, each with separate news.
 
     All of its ranks have to make one, and the same calls in the same order.
@@ -85,7 +77,7 @@ class TorchCalls(ProcessCalls):
     """
 
     def __init__(self, group: dist.ProcessGroup, max_count: int = MAX_COUNT,
-                 patience: float = PATIENCE) -> None:
+                 patience: float = processes.PATIENCE) -> None:
         store, name = _store_of(group), group.group_name
         _made[name] += 1
         super().__init__(group.rank(), group.size())
@@ -161,7 +153,7 @@ class Board:
             return text
 
 
-class TorchRanks(ProcessRanks):
+class TorchRanks(processes.ProcessRanks):
     """The ranks of a process group in one call.
 
     Attributes
@@ -170,7 +162,8 @@ class TorchRanks(ProcessRanks):
         What ranks exchange by, unless a step was left.
     """
 
-    def __init__(self, board: Board, look: FailureCheck, max_count: int, patience: float) -> None:
+    def __init__(self, board: Board, look: processes.FailureCheck, max_count: int,
+                 patience: float) -> None:
         super().__init__(board.rank, board.size, patience)
         self.links: dist.ProcessGroupGloo | None = None
         self._board, self._look, self._max_count = board, look, max_count
@@ -281,7 +274,7 @@ class TorchRanks(ProcessRanks):
                     if is_over:
                         self._has_failed(problem)
                 if time.monotonic() - begin > self._patience:
-                    raise lost(self._patience)
+                    raise processes.lost(self._patience)
         except BaseException:
             self._is_whole = False
             _abandoned.append((work, arrays, self.links))
@@ -296,7 +289,7 @@ class TorchRanks(ProcessRanks):
 
     def _look_for_news(self) -> None:
         text = self._board.news()
-        problem = self._look() if text is None else unpacked(text)
+        problem = self._look() if text is None else processes.unpacked(text)
         if problem is not None:
             self._raise(problem)
         if self._before is not None and self._before.is_reported():
@@ -308,10 +301,10 @@ class TorchRanks(ProcessRanks):
 
     def _send_error(self, problem: BaseException) -> None:
         self._is_whole, self.links = False, None
-        text = packed(problem)
+        text = processes.packed(problem)
         first = self._board.report(text)
         if first != text:
-            self._raise(unpacked(first))
+            self._raise(processes.unpacked(first))
 
 
 class _NoLinks(Exception):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
+from portpart.backends import programs
 from portpart.backends.cpu.compile import compiled
 from portpart.backends.cpu.driver_module import (
     ITEM_WEIGHT,
@@ -23,15 +24,6 @@ from portpart.backends.cpu.memory import allocate, available_threads, main_memor
 from portpart.backends.cpu.parallel import run_with_threads
 from portpart.backends.cpu.program import CpuExecutable, launch_objects
 from portpart.backends.language import Kernel
-from portpart.backends.programs import (
-    DATA_POINTER,
-    Array,
-    Executable,
-    ExecutionSpace,
-    Program,
-    tag_of,
-    word_of,
-)
 from portpart.errors import InputError, OutOfMemory
 
 if TYPE_CHECKING:
@@ -41,7 +33,7 @@ if TYPE_CHECKING:
 
 
 
-class CpuSpace(ExecutionSpace):
+class CpuSpace(programs.ExecutionSpace):
     """Execution on the cores of this machine.
 
     Parameters
@@ -79,7 +71,7 @@ class CpuSpace(ExecutionSpace):
             values = values.get() if hasattr(values, "get") else values.cpu()
         return np.ascontiguousarray(values, dtype)
 
-    def to_host(self, array: Array) -> np.ndarray:
+    def to_host(self, array: programs.Array) -> np.ndarray:
         assert isinstance(array, np.ndarray)
         return array
 
@@ -104,7 +96,7 @@ class CpuSpace(ExecutionSpace):
     def num_compiled(self) -> int:
         return super().num_compiled + len(_functions)
 
-    def executable(self, program: Program) -> Executable:
+    def executable(self, program: programs.Program) -> programs.Executable:
         return CpuExecutable(self, self.threads, program)
 
 
@@ -121,9 +113,9 @@ def _launch(n: int, kernel: Kernel, args: tuple[Any, ...], weight: int, workers:
     arrays = 0
     for argument in args:
         kind = type(argument)
-        if kind is ndarray and DATA_POINTER:
+        if kind is ndarray and programs.DATA_POINTER:
             if argument.ndim != 1 or not argument.flags.c_contiguous:
-                tag_of(argument)  # says what is wrong
+                programs.tag_of(argument)  # says what is wrong
             arrays |= 1 << len(words)
             key.append(argument.dtype)
             words.append(id(argument))
@@ -131,8 +123,8 @@ def _launch(n: int, kernel: Kernel, args: tuple[Any, ...], weight: int, workers:
             key.append(int)
             words.append(argument)
         else:
-            key.append(tag_of(argument))
-            words.append(word_of(argument))
+            key.append(programs.tag_of(argument))
+            words.append(programs.word_of(argument))
     function = _functions.get(tuple(key)) or _compiled(kernel, key, args)
     count = len(words)
     try:
@@ -146,6 +138,6 @@ def _launch(n: int, kernel: Kernel, args: tuple[Any, ...], weight: int, workers:
 def _compiled(kernel: Kernel, key: list[Hashable], args: tuple[Any, ...]) -> int:
     if len(args) > MAX_ARGUMENTS:
         raise InputError(f"kernel {kernel.name}: more than {MAX_ARGUMENTS} arguments")
-    function = compiled(kernel, tuple(map(tag_of, args)))
+    function = compiled(kernel, tuple(map(programs.tag_of, args)))
     _functions[tuple(key)] = function
     return function

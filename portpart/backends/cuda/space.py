@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from portpart.backends import programs
 from portpart.backends.cuda.compile import KernelCache, Walked, blocks_for
 from portpart.backends.cuda.dry_run import CudaDryRuns
 from portpart.backends.cuda.graph import GRAPH, RESIDENT, WALK, missing_for_graphs
@@ -29,17 +30,6 @@ from portpart.backends.cuda.segmented import SegmentedExecutable
 from portpart.backends.cuda.transfer import LARGEST_TRAVELLER, HeldMemory, device_transfer
 from portpart.backends.language import Kernel
 from portpart.backends.language.team_arrays import BLOCK
-from portpart.backends.programs import (
-    ABSENT,
-    Array,
-    Executable,
-    ExecutionSpace,
-    Program,
-    address_of,
-    bits_of,
-    fill,
-    tag_of,
-)
 from portpart.base.interrupts import late_signals
 from portpart.errors import DeviceUnavailable, InputError, OutOfMemory
 
@@ -48,7 +38,6 @@ if TYPE_CHECKING:
     from cupy.cuda import Device, Event
     from numpy.typing import DTypeLike
 
-    from portpart.backends.programs import Bound
 
 OLDEST_CAPABILITY = 70
 """Teams within a warp need the independent thread scheduling of compute capability 7.0."""
@@ -66,7 +55,7 @@ NO_DRIVER = (f"there is no CUDA driver here ({DRIVER} cannot be loaded): a GPU n
 _NOTHING = contextlib.nullcontext()
 
 
-class CudaSpace(ExecutionSpace):
+class CudaSpace(programs.ExecutionSpace):
     """Execution on one CUDA device.
 
     Parameters
@@ -123,7 +112,7 @@ class CudaSpace(ExecutionSpace):
         modes += [GRAPH] if missing_for_graphs(self.cupy) is None else []
         return [*modes, WALK]
 
-    def empty(self, n: int, dtype: DTypeLike) -> Array:
+    def empty(self, n: int, dtype: DTypeLike) -> programs.Array:
         try:
             with self.active():
                 if n > self.memory.large:
@@ -132,16 +121,17 @@ class CudaSpace(ExecutionSpace):
         except self._no_memory as error:
             raise self._out_of_memory(n, dtype) from error
 
-    def full(self, n: int, value: float, dtype: DTypeLike) -> Array:
+    def full(self, n: int, value: float, dtype: DTypeLike) -> programs.Array:
         result = self.empty(n, dtype)
-        self.parallel_for(n, fill, result, value)  # CuPy's way takes four times as long to launch
+        # CuPy's way takes four times as long to launch
+        self.parallel_for(n, programs.fill, result, value)
         return result
 
-    def zeros(self, n: int, dtype: DTypeLike) -> Array:
+    def zeros(self, n: int, dtype: DTypeLike) -> programs.Array:
         with self.active(), self._allocating(n, dtype):
             return self.cupy.zeros(n, dtype)  # sets memory, which takes half of a kernel's launch
 
-    def asarray(self, values: Any, dtype: DTypeLike | None = None) -> Array:
+    def asarray(self, values: Any, dtype: DTypeLike | None = None) -> programs.Array:
         if isinstance(values, np.ndarray) and _travels(values, dtype):
             return self.with_room(values, 0)
         elsewhere = getattr(getattr(values, "device", None), "id", self.device_id)
@@ -151,24 +141,24 @@ class CudaSpace(ExecutionSpace):
                 values = self._from_other_device(values)
             return self.cupy.ascontiguousarray(self.cupy.asarray(values, dtype))
 
-    def _from_other_device(self, values: Any) -> Array:
+    def _from_other_device(self, values: Any) -> programs.Array:
         if type(values) is not self._array or values.ndim != 1 or not values.flags.c_contiguous:
             return self.cupy.array(values)
         result = self._array(len(values), values.dtype)
         self._transfer.copy(result, values)  # behind what the other device has begun
         return result
 
-    def with_room(self, values: np.ndarray, room: int) -> Array:
+    def with_room(self, values: np.ndarray, room: int) -> programs.Array:
         if not _travels(values, values.dtype):
             return super().with_room(values, room)
         result: ndarray = self.empty(len(values) + room, values.dtype)
         # From pageable memory the call returns when the numbers have been read.
         with self.active():
             stream = self.current_stream()
-            result.data.copy_from_host_async(address_of(values), values.nbytes, stream)
+            result.data.copy_from_host_async(programs.address_of(values), values.nbytes, stream)
         return result
 
-    def to_host(self, array: Array) -> np.ndarray:
+    def to_host(self, array: programs.Array) -> np.ndarray:
         if isinstance(array, np.ndarray):
             return array
         self.counters.synchronizations += 1
@@ -178,11 +168,11 @@ class CudaSpace(ExecutionSpace):
             result = np.empty(len(array), array.dtype)
             stream = self.current_stream()
             if result.nbytes > 0:
-                array.data.copy_to_host_async(address_of(result), result.nbytes, stream)
+                array.data.copy_to_host_async(programs.address_of(result), result.nbytes, stream)
             stream.synchronize()
         return result
 
-    def fetch(self, array: Array) -> Callable[[], np.ndarray]:
+    def fetch(self, array: programs.Array) -> Callable[[], np.ndarray]:
         arrived = self._transfer.fetch(array)
 
         def wait() -> np.ndarray:
@@ -206,16 +196,16 @@ class CudaSpace(ExecutionSpace):
         later.synchronize()
         return float(self.cupy.cuda.get_elapsed_time(mark, later)) / 1000
 
-    def library_sort(self, keys: Array) -> Array:
+    def library_sort(self, keys: programs.Array) -> programs.Array:
         with self.active(), self._allocating(2 * len(keys), np.int64):
             return self.cupy.argsort(keys, kind="stable")
 
-    def library_sort_in_place(self, keys: Array) -> bool:
+    def library_sort_in_place(self, keys: programs.Array) -> bool:
         with self.active(), self._allocating(len(keys), keys.dtype):
             keys.sort()
         return True
 
-    def parallel_for(self, n: int, kernel: Kernel, *args: Bound, team: int = 1) -> None:
+    def parallel_for(self, n: int, kernel: Kernel, *args: programs.Bound, team: int = 1) -> None:
         if n <= 0:
             return
         args = kernel.flattened(args)
@@ -225,7 +215,7 @@ class CudaSpace(ExecutionSpace):
             kind = type(argument)
             if kind is self._array:
                 if argument.ndim != 1 or not argument.flags.c_contiguous:
-                    tag_of(argument)  # says what is wrong
+                    programs.tag_of(argument)  # says what is wrong
                 key.append(argument.dtype)
                 words.append(argument.data.ptr)
             elif kind is int:
@@ -234,9 +224,9 @@ class CudaSpace(ExecutionSpace):
             elif argument is None:
                 key.append(None)
             else:
-                key.append(tag := tag_of(argument))
+                key.append(tag := programs.tag_of(argument))
                 words.append(self.address_of(argument) if tag.startswith("*")
-                             else bits_of(argument, tag))
+                             else programs.bits_of(argument, tag))
         self.counters.launches += 1
         with self.active():
             function = self._functions.get(tuple(key)) or self._direct(kernel, team, key, args)
@@ -249,9 +239,9 @@ class CudaSpace(ExecutionSpace):
     def _direct(self, kernel: Kernel, team: int, key: list[Any],
                 args: tuple[Any, ...]) -> Direct:
         """Compile what is launched for the first time with such arguments."""
-        tags = tuple(map(tag_of, args))
+        tags = tuple(map(programs.tag_of, args))
         function = Direct(self.kernels.direct(kernel, tags, team),
-                          1 + len(tags) - tags.count(ABSENT))
+                          1 + len(tags) - tags.count(programs.ABSENT))
         self._functions[tuple(key)] = function
         return function
 
@@ -259,14 +249,14 @@ class CudaSpace(ExecutionSpace):
     def num_compiled(self) -> int:
         return super().num_compiled + len(self._functions)
 
-    def executable(self, program: Program) -> Executable:
+    def executable(self, program: programs.Program) -> programs.Executable:
         if program.communication():
             with self.active():
                 return SegmentedExecutable(self, program, partial(self._compiled, walked=Walked()),
                                            self._ask, self.profiling)
         return self._compiled(program)
 
-    def _compiled(self, program: Program, walked: Walked | None = None) -> CudaExecutable:
+    def _compiled(self, program: programs.Program, walked: Walked | None = None) -> CudaExecutable:
         with self.active():
             return CudaExecutable(self, program, walked)
 
@@ -277,7 +267,7 @@ class CudaSpace(ExecutionSpace):
             in_place = self.program_mode == RESIDENT and self.kernels.modules.quick
             self.kernels.ask_packed(missing, in_place)
 
-    def address_of(self, array: Array) -> int:
+    def address_of(self, array: programs.Array) -> int:
         """Where an array begins that a kernel on this device can read; any other is refused."""
         if not isinstance(array, self.cupy.ndarray):
             raise InputError(

@@ -7,23 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from portpart import primitives
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import Csr, distinct, tails
 from portpart.graphs.ranks.halo import foreign_targets
 from portpart.graphs.ranks.handles import owned
 from portpart.graphs.ranks.rank_rows import DistributedGraph
-from portpart.primitives import (
-    Halo,
-    Message,
-    Part,
-    Talk,
-    gather,
-    grouped,
-    held,
-    lower_bound,
-    sort_keys,
-)
 
 # For each ghost the own vertices that it has arcs to: none has to be asked for them ------------
 
@@ -50,14 +40,14 @@ def ghost_rows(graph: DistributedGraph) -> GhostRows:
     counts = space.empty(own, np.int32)
     space.parallel_for(own, count_crossing, local.csr, graph.halo, own, counts)
     ghosts, first = foreign_targets(space, local.offsets, local.targets, 0, own, counts)
-    ordered, order = sort_keys(space, ghosts)
+    ordered, order = primitives.sort_keys(space, ghosts)
     begin = space.empty(graph.num_ghosts + 1, np.int64)
     space.parallel_for(len(begin), find_first, ordered, len(ordered), own, begin)
-    return GhostRows(begin, gather(space, tails(space, first, len(ghosts)), order))
+    return GhostRows(begin, primitives.gather(space, tails(space, first, len(ghosts)), order))
 
 
 @kl.kernel
-def count_crossing(v, graph: Csr, halo: Halo, own, counts):
+def count_crossing(v, graph: Csr, halo: primitives.Halo, own, counts):
     """counts[v] = arcs of v to ghosts: a vertex that is no ghost elsewhere has none."""
     count = kl.int64(0)
     if halo.begin[v] < halo.begin[v + 1]:
@@ -70,14 +60,14 @@ def count_crossing(v, graph: Csr, halo: Halo, own, counts):
 @kl.kernel
 def find_first(ghost, ordered, count, own, begin):
     """begin[ghost] = the first entry of a ghost, or of what comes behind it."""
-    begin[ghost] = lower_bound(ordered, 0, count, own + ghost)
+    begin[ghost] = primitives.lower_bound(ordered, 0, count, own + ghost)
 
 
 # Values of all own vertices on their way to ghosts: in an order that both sides know -----------
 
 
-def values_for_ghosts(space: ExecutionSpace, halo: Halo, arrays: Sequence[Array],
-                      kinds: Sequence[Any] | None = None) -> Part:
+def values_for_ghosts(space: ExecutionSpace, halo: primitives.Halo, arrays: Sequence[Array],
+                      kinds: Sequence[Any] | None = None) -> primitives.Part:
     """The values of own vertices, once for each rank that has them as ghosts.
 
     Parameters
@@ -103,17 +93,17 @@ def values_for_ghosts(space: ExecutionSpace, halo: Halo, arrays: Sequence[Array]
         columns.append(space.empty(len(halo.ranks), values.dtype))
         space.parallel_for(own if len(columns[-1]) else 0, write_values, halo, values, firsts,
                            columns[-1])
-    return Part(columns, counts, kinds)
+    return primitives.Part(columns, counts, kinds)
 
 
 @kl.kernel
-def count_entry(entry, halo: Halo, counts):
+def count_entry(entry, halo: primitives.Halo, counts):
     """Count an entry for its rank; atomic."""
     kl.atomic_add(counts, halo.ranks[entry], 1)
 
 
 @kl.kernel
-def write_values(v, halo: Halo, values, firsts, result):
+def write_values(v, halo: primitives.Halo, values, firsts, result):
     """Put the value of v to its place among those for each rank that has it as a ghost."""
     for entry in range(halo.begin[v], halo.begin[v + 1]):
         result[firsts[halo.ranks[entry]] + halo.places[entry]] = values[v]
@@ -150,13 +140,14 @@ class Route:
         arrays : sequence of array of integers
             With an element for each own vertex of this rank, and perhaps more.
         """
-        return held(self._graph.comm, self._graph.space, self._fetched(arrays))
+        return primitives.held(self._graph.comm, self._graph.space, self._fetched(arrays))
 
-    def _fetched(self, arrays: Sequence[Array]) -> Talk[list[Array]]:
+    def _fetched(self, arrays: Sequence[Array]) -> primitives.Talk[list[Array]]:
         graph, space = self._graph, self._graph.space
-        _, counts = grouped(space, graph.owners, graph.comm.size, self.names)
-        asked = (yield Message([Part([self.names], counts)])).parts[0]
+        _, counts = primitives.grouped(space, graph.owners, graph.comm.size, self.names)
+        asked = (yield primitives.Message([primitives.Part([self.names], counts)])).parts[0]
         places = owned(graph, asked.columns[0])
-        received = yield Message([Part([gather(space, each, places) for each in arrays],
-                                       np.asarray(asked.counts))])
+        received = yield primitives.Message([primitives.Part([primitives.gather(space, each, places)
+                                                              for each in arrays],
+                                                             np.asarray(asked.counts))])
         return list(received.parts[0].columns)

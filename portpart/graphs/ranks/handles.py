@@ -8,20 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from portpart import primitives
 from portpart.backends import language as kl
 from portpart.backends.programs import Array
 from portpart.graphs import distinct
 from portpart.graphs.ranks.rank_rows import DistributedGraph
-from portpart.primitives import (
-    NameIndex,
-    copy_one,
-    gather,
-    lower_bound,
-    name_index,
-    place_of,
-    positions_of,
-    sort_keys,
-)
 
 UNKNOWN = -1
 
@@ -42,7 +33,7 @@ class VertexHandles(kl.Record):
     num_ghosts, num_remote : int
     """
 
-    ghosts: NameIndex
+    ghosts: primitives.NameIndex
     remote: Array
     handles: Array
     low: int = kl.word()
@@ -91,7 +82,8 @@ class Handles:
         self._moved_ids: Array | None = None
         if graph.are_moved:
             self._moved_ids = self._longer(graph.global_ids, self.capacity)
-        self._ghosts = name_index(self.space, graph.ghost_names, graph.totals.num_vertices)
+        self._ghosts = primitives.name_index(self.space, graph.ghost_names,
+                                             graph.totals.num_vertices)
         self._list_remote()
 
     @property
@@ -122,9 +114,9 @@ class Handles:
         space.parallel_for(len(names), find_handle, names, None, self._known, result)
         are_new = space.empty(len(names), np.int8)
         space.parallel_for(len(names), mark_unknown, result, are_new)
-        new = positions_of(space, are_new)
+        new = primitives.positions_of(space, are_new)
         if len(new):
-            self._append(distinct(space, gather(space, names, new)))
+            self._append(distinct(space, primitives.gather(space, names, new)))
             space.parallel_for(len(new), find_handle, names, new, self._known, result)
             if self._moved_ids is not None:
                 space.parallel_for(len(new), enter_id, new, result, global_ids, self._moved_ids)
@@ -135,7 +127,7 @@ class Handles:
         if length == len(values):
             return values
         result = self.space.empty(length, values.dtype)
-        self.space.parallel_for(len(values), copy_one, values, result)
+        self.space.parallel_for(len(values), primitives.copy_one, values, result)
         return result
 
     def _append(self, names: Array) -> None:
@@ -153,7 +145,7 @@ class Handles:
         graph, space = self.graph, self.space
         ordered, order = self.remote, space.empty(len(self.remote), np.int32)
         if len(ordered):
-            ordered, order = sort_keys(space, ordered)
+            ordered, order = primitives.sort_keys(space, ordered)
         space.parallel_for(len(order), shift_number, order, self.local)
         words = [int(graph.first[graph.comm.rank]), graph.local.num_vertices, graph.num_ghosts,
                  len(ordered)]
@@ -178,12 +170,12 @@ def find_handle(number, names, places, known: VertexHandles, handles):
     if name >= known.low and name < known.low + known.own:
         handle = name - known.low
     else:
-        place = place_of(name, known.ghosts)
+        place = primitives.place_of(name, known.ghosts)
         if place < known.num_ghosts:
             if known.ghosts.names[place] == name:
                 handle = known.own + place
         if handle == UNKNOWN:
-            place = lower_bound(known.remote, 0, known.num_remote, name)
+            place = primitives.lower_bound(known.remote, 0, known.num_remote, name)
             if place < known.num_remote:
                 if known.remote[place] == name:
                     handle = kl.int64(known.handles[place])

@@ -10,18 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from portpart import backends
-from portpart.backends.communication import (
-    Calls,
-    cores_of_rank,
-    each_of_ranks,
-    number_on_host,
-    planned,
-)
+from portpart.backends import communication
 from portpart.errors import InputError, memory_errors, shown
 from portpart.graphs import Graph, home_of, table
 
 if TYPE_CHECKING:
-    from portpart.backends.communication import Communicator
     from portpart.backends.programs import ExecutionSpace
     from portpart.graphs.ranks.rank_rows import DistributedGraph
 
@@ -65,9 +58,9 @@ class RankGraph:
     >>> rows.free()
     """
 
-    def __init__(self, calls: Calls, graph: DistributedGraph,
+    def __init__(self, calls: communication.Calls, graph: DistributedGraph,
                  device_space: ExecutionSpace | None = None) -> None:
-        self._calls: Calls | None = calls
+        self._calls: communication.Calls | None = calls
         self._graph, self._home = graph, device_space
         self._gives_tensors = False
         self.rank, self.size = calls.rank, calls.size
@@ -99,7 +92,7 @@ class RankGraph:
         return sys.modules["torch"].as_tensor(found) if self._gives_tensors else found
 
     @property
-    def calls(self) -> Calls:
+    def calls(self) -> communication.Calls:
         """What makes calls on all ranks.
 
         Raises
@@ -131,7 +124,7 @@ class RankGraph:
         InputError
             If the graph has been freed.
         """
-        def typed(comm: Communicator) -> Result:
+        def typed(comm: communication.Communicator) -> Result:
             with memory_errors(), self.space.active():
                 return main(replace(self._graph, comm=comm))
 
@@ -183,7 +176,8 @@ class RankGraph:
 # The device of each rank, and how arrays there reach other ranks -------------------------------
 
 
-def space_of_rank(comm: Communicator, device: Any, arrays: Sequence[Any] = ()) -> ExecutionSpace:
+def space_of_rank(comm: communication.Communicator, device: Any,
+                  arrays: Sequence[Any] = ()) -> ExecutionSpace:
     """The space in which a rank works, of the same kind on all ranks.  All ranks call it.
 
     Parameters
@@ -202,9 +196,9 @@ def space_of_rank(comm: Communicator, device: Any, arrays: Sequence[Any] = ()) -
     DeviceUnavailable
         On all ranks, if one cannot use its device.
     """
-    cores, number = cores_of_rank(comm), number_on_host(comm)
-    space = planned(comm, lambda: _space(device, arrays, cores, number))
-    kinds = each_of_ranks(comm, space.kind == "cuda")
+    cores, number = communication.cores_of_rank(comm), communication.number_on_host(comm)
+    space = communication.planned(comm, lambda: _space(device, arrays, cores, number))
+    kinds = communication.each_of_ranks(comm, space.kind == "cuda")
 
     def check() -> None:
         if kinds[comm.rank] != kinds[0]:
@@ -212,7 +206,7 @@ def space_of_rank(comm: Communicator, device: Any, arrays: Sequence[Any] = ()) -
             raise InputError(f"this rank works on {here}, and rank 0 {there}; give all ranks "
                              "arrays of the same kind, or device='cuda' or device='cpu'")
 
-    planned(comm, check)
+    communication.planned(comm, check)
     return space
 
 

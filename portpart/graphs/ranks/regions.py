@@ -11,22 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from portpart import primitives
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import Csr, global_id
 from portpart.graphs.ranks.ghosts import values_for_ghosts
 from portpart.graphs.ranks.handles import owned
 from portpart.graphs.ranks.rank_rows import DistributedGraph
-from portpart.primitives import (
-    Message,
-    Part,
-    Talk,
-    gather,
-    grouped,
-    hash_of,
-    is_drawn,
-    positions_of,
-)
 
 SPACING, MAX_SEEDS = 64, 1 << 15
 """A region begins at one of this many vertices, unless that would be this many regions."""
@@ -82,20 +73,20 @@ class RegionGrowth(kl.Record):
     num_ghosts: int = kl.word()
 
 
-def grown_regions(graph: DistributedGraph, spacing: int = SPACING) -> Talk[Regions]:
+def grown_regions(graph: DistributedGraph, spacing: int = SPACING) -> primitives.Talk[Regions]:
     """Regions of all vertices; one of `spacing` vertices begins one, fewer in large graphs."""
     space, comm, own = graph.space, graph.comm, graph.local.num_vertices
     growth = _begun(space, own, own + graph.num_ghosts)
     spacing = max(spacing, -(-graph.totals.num_vertices // MAX_SEEDS))
     drawn = space.empty(own, np.int8)
     space.parallel_for(own, draw_seed, graph.local.csr, 1 / spacing, drawn)
-    front = positions_of(space, drawn)
-    received = yield Message([], [len(front)])
+    front = primitives.positions_of(space, drawn)
+    received = yield primitives.Message([], [len(front)])
     before, count = (int(received.words[:rank, 0].sum()) for rank in (comm.rank, comm.size))
     space.parallel_for(len(front), begin_region, front, before, growth)
     for _ in range(MAX_ROUNDS):
         space.parallel_for(len(front), reach_out, front, graph.local.csr, growth)
-        received = yield Message([_reached_ghosts(graph, growth)], [len(front)])
+        received = yield primitives.Message([_reached_ghosts(graph, growth)], [len(front)])
         if not received.words[:, 0].any():
             break
         names, reaches = received.parts[0].columns
@@ -104,7 +95,7 @@ def grown_regions(graph: DistributedGraph, spacing: int = SPACING) -> Talk[Regio
         growth.own_words.array[1:] = 0
     region = space.empty(own + graph.num_ghosts, np.int32)
     space.parallel_for(own, name_region, count + comm.rank, growth, region)
-    received = yield Message([values_for_ghosts(space, graph.halo, [region])])
+    received = yield primitives.Message([values_for_ghosts(space, graph.halo, [region])])
     region[own:] = received.parts[0].columns[0]
     return Regions(region, count + comm.size)
 
@@ -123,20 +114,21 @@ def _lengths(space: ExecutionSpace, growth: RegionGrowth) -> tuple[int, int]:
     return reached, ghosts
 
 
-def _reached_ghosts(graph: DistributedGraph, growth: RegionGrowth) -> Part:
+def _reached_ghosts(graph: DistributedGraph, growth: RegionGrowth) -> primitives.Part:
     """Updates for owners of ghosts that have been reached."""
     space = graph.space
     ghosts = growth.ghosts[: _lengths(space, growth)[1]]
-    names = gather(space, graph.names, ghosts)
-    order, counts = grouped(space, graph.owners, graph.comm.size, names)
-    return Part([gather(space, names, order),
-                 gather(space, growth.reach, gather(space, ghosts, order))], counts)
+    names = primitives.gather(space, graph.names, ghosts)
+    order, counts = primitives.grouped(space, graph.owners, graph.comm.size, names)
+    return primitives.Part([primitives.gather(space, names, order),
+                            primitives.gather(space, growth.reach,
+                                              primitives.gather(space, ghosts, order))], counts)
 
 
 @kl.kernel
 def draw_seed(v, graph: Csr, chance, drawn):
     """drawn[v] = whether a region begins at v."""
-    drawn[v] = kl.int8(is_drawn(hash_of(global_id(v, graph), SEED), chance))
+    drawn[v] = kl.int8(primitives.is_drawn(primitives.hash_of(global_id(v, graph), SEED), chance))
 
 
 @kl.kernel

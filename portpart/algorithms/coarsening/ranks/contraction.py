@@ -12,25 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from portpart.algorithms.coarsening import ClusterRounds
-from portpart.algorithms.coarsening.ranks.merging import (
-    ArrivedRows,
-    ClusterRows,
-    mark_outside,
-    merged,
-    rows_of,
-)
+from portpart.algorithms.coarsening.ranks import merging
 from portpart.algorithms.coarsening.ranks.state import State
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.errors import InputError
-from portpart.graphs import MAX_INT32, Graph, distinct, id_dtype
-from portpart.graphs.ranks import (
-    DistributedGraph,
-    LocalPart,
-    owned,
-    put_together,
-    values_for_ghosts,
-)
+from portpart.graphs import MAX_INT32, Graph, distinct, id_dtype, ranks
 from portpart.primitives import (
     Message,
     NameIndex,
@@ -97,8 +84,8 @@ def numbered(state: State, ghosts_know: bool) -> Talk[RankClusters]:
     low, high = (int(each) for each in first[graph.comm.rank : graph.comm.rank + 2])
     asked = received.parts[0]
     answers = space.empty(len(asked.columns[0]), np.int64)
-    space.parallel_for(len(answers), number_leader, owned(graph, asked.columns[0]), before, low,
-                       answers)
+    space.parallel_for(len(answers), number_leader, ranks.owned(graph, asked.columns[0]), before,
+                       low, answers)
     kinds = [np.int32 if first[-1] <= MAX_INT32 else np.int64]
     received = yield Message([Part([answers], asked.counts, kinds)])
     numbers = space.empty(len(marks), np.int64)
@@ -109,7 +96,7 @@ def numbered(state: State, ghosts_know: bool) -> Talk[RankClusters]:
                        low, numbers, cluster)
     foreign = received.parts[0].columns[0]
     if not ghosts_know:
-        received = yield Message([values_for_ghosts(space, graph.halo, [cluster], kinds)])
+        received = yield Message([ranks.values_for_ghosts(space, graph.halo, [cluster], kinds)])
         cluster[state.own :] = received.parts[0].columns[0]
         foreign = _foreign(space, cluster, low, high)
     foreign = distinct(space, foreign)
@@ -131,7 +118,7 @@ def _ids_of(state: State, leads: Array) -> Talk[Array | None]:
 def _foreign(space: ExecutionSpace, cluster: Array, low: int, high: int) -> Array:
     """The clusters of other ranks, as often as they come."""
     outside = space.empty(len(cluster), np.int8)
-    space.parallel_for(len(cluster), mark_outside, cluster, low, high, outside)
+    space.parallel_for(len(cluster), merging.mark_outside, cluster, low, high, outside)
     return gather(space, cluster, positions_of(space, outside))
 
 
@@ -173,8 +160,8 @@ def write_member(v, cluster, low, own, foreign: NameIndex, members):
     members[v] = kl.int32(number)
 
 
-def contract_ranks(graph: DistributedGraph, clusters: RankClusters,
-                   weight_type: np.dtype) -> Talk[DistributedGraph]:
+def contract_ranks(graph: ranks.DistributedGraph, clusters: RankClusters,
+                   weight_type: np.dtype) -> Talk[ranks.DistributedGraph]:
     """Quotient of a graph: weights of parallel arcs add up, arcs inside a cluster vanish.
 
     The owner of a leader owns the cluster.
@@ -196,22 +183,23 @@ def contract_ranks(graph: DistributedGraph, clusters: RankClusters,
         raise InputError(f"{first[-1]} clusters are too many; {MAX_INT32} are the most")
     space, local, rank = graph.space, graph.local, graph.comm.rank
     low, own = int(first[rank]), int(first[rank + 1] - first[rank])
-    made = rows_of(Graph(local.offsets, local.targets, local.weights, local.vertex_weights, space),
-                   clusters.members, own + len(foreign), weight_type)
+    made = merging.rows_of(Graph(local.offsets, local.targets, local.weights, local.vertex_weights,
+                                 space),
+                           clusters.members, own + len(foreign), weight_type)
     mass_kind = np.dtype(
         np.int32 if graph.totals.total_vertex_weight <= MAX_INT32 else np.int64)
     received = yield Message(_shipped(space, made, low, own, clusters, mass_kind))
-    arrived = ArrivedRows(*received.parts[0].columns, *received.parts[1].columns)
+    arrived = merging.ArrivedRows(*received.parts[0].columns, *received.parts[1].columns)
     if len(arrived.names):
-        made, foreign = merged(space, made, arrived, foreign, low, own, int(first[-1]))
+        made, foreign = merging.merged(space, made, arrived, foreign, low, own, int(first[-1]))
     ends = int(space.to_host(made.offsets[own : own + 1])[0])
-    part = LocalPart(made.offsets[: own + 1], made.targets[:ends], made.weights[:ends],
-                     made.vertex_weights[:own], foreign, clusters.global_ids)
-    return (yield from put_together(graph.comm, space, first, part,
-                                    graph.totals.total_vertex_weight))
+    part = ranks.LocalPart(made.offsets[: own + 1], made.targets[:ends], made.weights[:ends],
+                           made.vertex_weights[:own], foreign, clusters.global_ids)
+    return (yield from ranks.put_together(graph.comm, space, first, part,
+                                          graph.totals.total_vertex_weight))
 
 
-def _shipped(space: ExecutionSpace, made: ClusterRows, low: int, own: int,
+def _shipped(space: ExecutionSpace, made: merging.ClusterRows, low: int, own: int,
              clusters: RankClusters, mass_kind: np.dtype) -> list[Part]:
     """The rows of clusters that other ranks own, and their arcs."""
     foreign, size, count = clusters.foreign, len(clusters.first) - 1, len(clusters.foreign)

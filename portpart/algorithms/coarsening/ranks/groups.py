@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from portpart import primitives
 from portpart.algorithms.coarsening import (
     ISOLATED_KEYS,
     ClusterRounds,
@@ -22,16 +23,6 @@ from portpart.algorithms.coarsening.ranks.state import State
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import MAX_INT32, Csr, distinct, global_id
-from portpart.primitives import (
-    NO_VERTEX,
-    Message,
-    Part,
-    Talk,
-    gather,
-    grouped,
-    lower_bound,
-    positions_of,
-)
 
 LARGEST = 2**63 - 1
 
@@ -85,7 +76,7 @@ class Dealt(kl.Record):
     length: int = kl.word()
 
 
-def group_leftovers(state: State) -> Talk[None]:
+def group_leftovers(state: State) -> primitives.Talk[None]:
     """Group listed vertices that propose the same cluster; ghosts are not updated."""
     space, graph, listed = state.space, state.graph, state.listed
     n, (count, _) = graph.totals.num_vertices, state.num_listed()
@@ -93,25 +84,26 @@ def group_leftovers(state: State) -> Talk[None]:
     space.parallel_for(count, write_leftover, listed, state.csr, state.handles.names, state.rounds,
                        rows, n)
     space.parallel_for(count, find_owner_vertex, rows, n, owner_vertices)
-    order, counts = grouped(space, graph.owners, graph.comm.size, owner_vertices)
+    order, counts = primitives.grouped(space, graph.owners, graph.comm.size, owner_vertices)
     kind = np.int32 if n + ISOLATED_KEYS <= MAX_INT32 else np.int64
-    parts = [Part([gather(space, each, order) for each in _columns(rows)], counts,
-                  [kind, kind, state.weight_kind, kind][: 3 + graph.are_moved])]
+    parts = [primitives.Part([primitives.gather(space, each, order) for each in _columns(rows)],
+                             counts, [kind, kind, state.weight_kind, kind][: 3 + graph.are_moved])]
     if state.rounds.label is not None:  # isolated vertices of several labels share a key
-        labels = gather(space, state.rounds.label, listed.active[:count])
-        parts.append(Part([gather(space, labels, order)], counts))
-    received = yield Message(parts)
+        labels = primitives.gather(space, state.rounds.label, listed.active[:count])
+        parts.append(primitives.Part([primitives.gather(space, labels, order)], counts))
+    received = yield primitives.Message(parts)
     there = received.parts[0]
     keys, ids, weights, *names = there.columns
     rows = Leftovers(keys, ids, weights, *(names or [ids]),
                      *(part.columns[0] for part in received.parts[1:]))
     answers = _leaders(space, rows, state.rounds)
-    received = yield Message([Part(answers, there.counts, [kind] * len(answers))])
+    received = yield primitives.Message([primitives.Part(answers, there.counts,
+                                                         [kind] * len(answers))])
     answers = list(received.parts[0].columns)
-    grouped_here = positions_of(space, answers[0] != NO_VERTEX)
-    handles = state.handles.of(*(gather(space, each, grouped_here) for each in answers))
-    space.parallel_for(len(handles), take_leader, listed, gather(space, order, grouped_here),
-                       handles, state.rounds)
+    grouped_here = primitives.positions_of(space, answers[0] != primitives.NO_VERTEX)
+    handles = state.handles.of(*(primitives.gather(space, each, grouped_here) for each in answers))
+    space.parallel_for(len(handles), take_leader, listed,
+                       primitives.gather(space, order, grouped_here), handles, state.rounds)
 
 
 def _leftovers(space: ExecutionSpace, count: int, are_moved: bool) -> Leftovers:
@@ -175,7 +167,7 @@ def write_leftover(i, listed: VertexList, graph: Csr, names, rounds: ClusterRoun
     """
     v = listed.active[i]
     key = kl.int64(rounds.proposal[v])
-    if key != NO_VERTEX:
+    if key != primitives.NO_VERTEX:
         key = kl.int64(names[key])
     else:
         key = num_vertices + isolated_key(v, rounds)
@@ -195,7 +187,7 @@ def find_owner_vertex(i, rows: Leftovers, num_vertices, owner_vertices):
 @kl.device
 def place_in(key, dealt: Dealt):
     """The number of a key."""
-    return lower_bound(dealt.keys, 0, dealt.length, key)
+    return primitives.lower_bound(dealt.keys, 0, dealt.length, key)
 
 
 @kl.kernel
@@ -260,7 +252,7 @@ def answer_dealt(i, rows: Leftovers, groups, dealt: Dealt, leaders, rounds: Clus
     A leader of another label is none.
     """
     place = place_in(groups[i], dealt)
-    answer = kl.int64(NO_VERTEX)
+    answer = kl.int64(primitives.NO_VERTEX)
     same = kl.value_or(rows.labels, i, 0) == kl.value_or(dealt.labels, place, 0)
     if same and granted[i] != 0 and dealt.granted[place] <= rounds.max_weight:
         answer = leaders[place]

@@ -6,22 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.coarsening import (
-    HEAVY_EDGE,
-    MAX_NARROW,
-    ClusterRounds,
-    FineSizes,
-    HashRows,
-    RowRating,
-    VertexList,
-    begin_single,
-    list_rest,
-    list_singles,
-    propose_cluster,
-    propose_cluster_by_row,
-    propose_neighbour,
-    sizes_of,
-)
+from portpart.algorithms import coarsening
 from portpart.algorithms.coarsening.ranks.rounds import Border, begin_ghost, mark_border
 from portpart.backends.language import int32, int64
 from portpart.backends.programs import Array
@@ -60,7 +45,8 @@ class State:
         self.weight_kind = np.dtype(
             np.int32 if graph.totals.total_vertex_weight <= MAX_INT32 else np.int64)
         longest = graph.local.max_degree
-        self.sizes: FineSizes = sizes_of(graph.local)._replace(max_degree=longest)
+        self.sizes: coarsening.FineSizes = (
+            coarsening.sizes_of(graph.local)._replace(max_degree=longest))
         capacity = self.handles.capacity
         lengths: dict[str, tuple[int, type]] = {
             "cluster": (self.local, np.int32), "proposal": (own, np.int32),
@@ -71,8 +57,9 @@ class State:
         labels = None if label is None else space.empty(capacity, np.int32)
         if labels is not None:
             labels[:own] = label
-        self.rounds = ClusterRounds(seed=seed, max_weight=max_weight, label=labels,
-                                    **made).over(ClusterRounds.own_words(space.zeros(3, np.int64)))
+        self.rounds = coarsening.ClusterRounds(seed=seed, max_weight=max_weight, label=labels,
+                                               **made).over(
+            coarsening.ClusterRounds.own_words(space.zeros(3, np.int64)))
         self.rounds.own_words.array[:1] = own
         self.listed, self.spare = self._list(), self._list()
         self._num_listed: Any = None
@@ -81,7 +68,7 @@ class State:
         border = positions_of(space, marks)
         self.border = Border.allocate(space, len(border), vertices=border).over(
             Border.own_words(space.zeros(1, np.int64)))
-        space.parallel_for(own, begin_single, self.csr, self.rounds)
+        space.parallel_for(own, coarsening.begin_single, self.csr, self.rounds)
         space.parallel_for(ghosts, begin_ghost, self.csr, self.rounds)
 
     @property
@@ -91,9 +78,9 @@ class State:
         ids = None if is_alone else self.handles.global_ids
         return self.graph.local.csr.replaced(global_ids=ids)
 
-    def _list(self) -> VertexList:
-        return VertexList.allocate(self.space, self.sizes).over(
-            VertexList.own_words(self.space.zeros(2, np.int64)))
+    def _list(self) -> coarsening.VertexList:
+        return coarsening.VertexList.allocate(self.space, self.sizes).over(
+            coarsening.VertexList.own_words(self.space.zeros(2, np.int64)))
 
     def num_listed(self) -> tuple[int, int]:
         """Vertices on the list, and those of them that are wide."""
@@ -104,28 +91,29 @@ class State:
     def propose_among_single(self) -> None:
         """All vertices are single, and listed."""
         self._num_listed = None
-        proposal = propose_neighbour.bound(by=HEAVY_EDGE.of_neighbours)
-        self.space.parallel_for(self.own, list_singles, self.csr, self.rounds, self.listed,
-                                MAX_NARROW)
+        proposal = coarsening.propose_neighbour.bound(by=coarsening.HEAVY_EDGE.of_neighbours)
+        self.space.parallel_for(self.own, coarsening.list_singles, self.csr, self.rounds,
+                                self.listed, coarsening.MAX_NARROW)
         self.space.parallel_for(self.own, proposal, None, self.csr, self.rounds, NO_DEGREE,
                                 team=team_for_all(self.graph.local))
 
-    def propose_among_clusters(self, rounds: ClusterRounds) -> None:
+    def propose_among_clusters(self, rounds: coarsening.ClusterRounds) -> None:
         """Vertices on the list make their proposals."""
         space, (length, wide) = self.space, self.num_listed()
-        rows = HashRows.allocate(space, self.sizes).over(
-            HashRows.own_words(space.zeros(1, np.int64)))
+        rows = coarsening.HashRows.allocate(space, self.sizes).over(
+            coarsening.HashRows.own_words(space.zeros(1, np.int64)))
         element = int32 if self.sizes.sum_type == np.int32 else int64
-        by = RowRating(SLOTS[self.sizes.sum_type.itemsize][WIDE_TEAM], element, HEAVY_EDGE)
-        space.parallel_for(wide, propose_cluster_by_row.bound(by=by), self.listed.wide,
-                           self.csr, rounds, rows, MAX_NARROW, NO_DEGREE, team=WIDE_TEAM)
-        space.parallel_for(length, propose_cluster.bound(by=HEAVY_EDGE), self.listed.active,
-                           self.csr, rounds, team=TEAM)
+        by = coarsening.RowRating(SLOTS[self.sizes.sum_type.itemsize][WIDE_TEAM], element,
+                                  coarsening.HEAVY_EDGE)
+        space.parallel_for(wide, coarsening.propose_cluster_by_row.bound(by=by), self.listed.wide,
+                           self.csr, rounds, rows, coarsening.MAX_NARROW, NO_DEGREE, team=WIDE_TEAM)
+        space.parallel_for(length, coarsening.propose_cluster.bound(by=coarsening.HEAVY_EDGE),
+                           self.listed.active, self.csr, rounds, team=TEAM)
 
     def list_next(self, then: Any) -> int:
         """List the vertices of the next round, or the single ones in the end."""
         self.spare.own_words.array[:] = 0
-        if then is list_rest:
+        if then is coarsening.list_rest:
             self.space.parallel_for(self.num_listed()[0], then, self.csr, self.rounds,
                                     self.listed, self.spare)
         else:

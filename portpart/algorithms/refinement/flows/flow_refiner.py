@@ -13,7 +13,7 @@ import numpy as np
 
 from portpart.algorithms.objectives import Balance
 from portpart.algorithms.refinement import FlowOptions
-from portpart.algorithms.refinement.flows import net_blocks, net_network, network, pairs
+from portpart.algorithms.refinement.flows import net_blocks, net_network, network, pairs, state
 from portpart.algorithms.refinement.flows.corridor import (
     claim_neighbours,
     find_layer_0,
@@ -23,17 +23,6 @@ from portpart.algorithms.refinement.flows.corridor import (
 )
 from portpart.algorithms.refinement.flows.cutter import cut_large, cut_small, list_around
 from portpart.algorithms.refinement.flows.network import FlowRules
-from portpart.algorithms.refinement.flows.state import (
-    Corridors,
-    FlowLevel,
-    FlowNets,
-    FlowSizes,
-    NetBlocks,
-    NetCounts,
-    Networks,
-    NodeMemory,
-    QuotientGraph,
-)
 from portpart.backends.language import DeviceFunction
 from portpart.backends.programs import Array, ExecutionSpace, Program, bytes_of
 from portpart.graphs import MAX_INT32, Csr, EitherGraph, Hypergraph, Structure
@@ -86,14 +75,14 @@ class FlowRefiner:
         self.space, self.balance, self.options, self.seed = space, balance, options, seed
         self.net_cost = net_cost
         self.sizes = flow_sizes(largest, balance.num_blocks, options.max_entries)
-        self._blocks = (NetBlocks.allocate(space, self.sizes) if isinstance(largest, Hypergraph)
-                        else None)
-        self._quotient = QuotientGraph.allocate(
+        self._blocks = (state.NetBlocks.allocate(space, self.sizes)
+                        if isinstance(largest, Hypergraph) else None)
+        self._quotient = state.QuotientGraph.allocate(
             space, self.sizes, max_entries=options.max_entries,
             limits=space.asarray(balance.limits), means=space.asarray(balance.means))
-        self._corridors = Corridors.allocate(space, self.sizes, part=None, fixed=None,
-                                             extra=float(options.alpha) - 1.0)
-        self._networks = Networks.allocate(space, self.sizes)
+        self._corridors = state.Corridors.allocate(space, self.sizes, part=None, fixed=None,
+                                                   extra=float(options.alpha) - 1.0)
+        self._networks = state.Networks.allocate(space, self.sizes)
 
     def refine(self, graph: EitherGraph, part: Array, fixed: Array | None, slack: int) -> int:
         """Refine a partition in place.  Waits for the device.
@@ -113,10 +102,11 @@ class FlowRefiner:
             By how much the cut has become smaller, or the cost of the nets.
         """
         n, k, options = graph.num_vertices, self.balance.num_blocks, self.options
-        words = FlowLevel.of(vertices=n, blocks=k, block_pairs=k * k, seed=self.seed, slack=slack,
-                             max_depth=options.depth, max_degree=options.max_degree,
-                             round_limit=options.round_limit, running=1)
-        level = FlowLevel(self.space.asarray(np.array(words.array)))
+        words = state.FlowLevel.of(vertices=n, blocks=k, block_pairs=k * k, seed=self.seed,
+                                   slack=slack, max_depth=options.depth,
+                                   max_degree=options.max_degree, round_limit=options.round_limit,
+                                   running=1)
+        level = state.FlowLevel(self.space.asarray(np.array(words.array)))
         records: dict[str, Record | Words] = {
             "graph": self._rows(graph), "quotient": self._quotient, "level": level,
             "corridors": self._corridors.replaced(part=part, fixed=fixed),
@@ -125,7 +115,7 @@ class FlowRefiner:
         def record() -> Program:
             program = Program("flow refinement")
             rules = ON_GRAPHS if self.net_cost is None else on_nets(self.net_cost)
-            program.statics.update(memory=NodeMemory.of(self.sizes.counter), rules=rules,
+            program.statics.update(memory=state.NodeMemory.of(self.sizes.counter), rules=rules,
                                    net_cost=self.net_cost)
             slots = program.declare(records)
             record_flows(program, slots["level"], slots["graph"], rules.has_nets)
@@ -134,7 +124,7 @@ class FlowRefiner:
         key = ("flow refinement", *graph.type_key, fixed is None, self.sizes.counter,
                self.net_cost)
         self.space.cached_executable(key, record).run(records, max(n, k * k))
-        return int(FlowLevel(self.space.to_host(level.array)).total_gain)
+        return int(state.FlowLevel(self.space.to_host(level.array)).total_gain)
 
 
     def _rows(self, graph: EitherGraph) -> Csr:
@@ -143,25 +133,27 @@ class FlowRefiner:
         if not isinstance(graph, Hypergraph):
             return rows
         assert self._blocks is not None
-        counts = NetCounts(self.space.asarray(np.array(NetCounts.of(nets=graph.num_nets).array)))
-        return FlowNets(rows.begin, rows.end, rows.targets, rows.weights, rows.vertex_weights,
-                        rows.global_ids, graph.nets, self._blocks, counts)
+        counts = state.NetCounts(
+            self.space.asarray(np.array(state.NetCounts.of(nets=graph.num_nets).array)))
+        return state.FlowNets(rows.begin, rows.end, rows.targets, rows.weights, rows.vertex_weights,
+                              rows.global_ids, graph.nets, self._blocks, counts)
 
 
-def flow_sizes(graph: Structure, num_blocks: int, max_entries: int) -> FlowSizes:
+def flow_sizes(graph: Structure, num_blocks: int, max_entries: int) -> state.FlowSizes:
     """The sizes of a graph, one of several ranks as a whole, or of a hypergraph."""
     if isinstance(graph, Hypergraph):  # residual capacities are twice a net's cost at most
         narrow = 4 * graph.total_net_weight <= MAX_INT32
-        return FlowSizes(graph.num_vertices, graph.num_pins, num_blocks,
-                         np.dtype(np.int32 if narrow else np.int64), graph.num_nets, max_entries)
+        return state.FlowSizes(graph.num_vertices, graph.num_pins, num_blocks,
+                               np.dtype(np.int32 if narrow else np.int64), graph.num_nets,
+                               max_entries)
     whole = graph.whole
-    return FlowSizes(whole.num_vertices, whole.num_entries, num_blocks, whole.weight_sum_dtype,
-                     max_entries=max_entries)
+    return state.FlowSizes(whole.num_vertices, whole.num_entries, num_blocks,
+                           whole.weight_sum_dtype, max_entries=max_entries)
 
 
-def flow_bytes(sizes: FlowSizes) -> int:
+def flow_bytes(sizes: state.FlowSizes) -> int:
     """Bytes of the work arrays."""
-    return bytes_of((QuotientGraph, Corridors, Networks), sizes)
+    return bytes_of((state.QuotientGraph, state.Corridors, state.Networks), sizes)
 
 
 def record_flows(program: Program, level: Any, graph: Any, has_nets: bool) -> None:

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from portpart.algorithms.objectives import (
-    BestTarget,
-    BlockScore,
-    Connectivity,
-    ConnectivityTable,
-    Rules,
-    Tables,
-)
+from portpart.algorithms import objectives
 from portpart.algorithms.refinement import Figures
 from portpart.algorithms.refinement.blocks import Blocks, migration_gain
 from portpart.algorithms.refinement.moves import Moves
@@ -45,19 +38,20 @@ class BlockSearch(kl.Static):
         Whether the admitted blocks are counted.
     """
 
-    rules: Rules
-    valuation: BlockScore
+    rules: objectives.Rules
+    valuation: objectives.BlockScore
     admits: kl.DeviceFunction
     counts: bool = False
 
     @property
-    def connections(self) -> Connectivity:
+    def connections(self) -> objectives.Connectivity:
         """How the blocks that a vertex is connected to are found."""
         return self.valuation.connectivity
 
 
 @kl.device
-def store_best(own, total, cost, block, value, found: BestTarget, rules: Rules):
+def store_best(own, total, cost, block, value, found: objectives.BestTarget,
+               rules: objectives.Rules):
     """Store the best target for the first lane of a team; nothing is admitted so far."""
     if kl.lane() == 0:
         found.own = own
@@ -71,7 +65,7 @@ def store_best(own, total, cost, block, value, found: BestTarget, rules: Rules):
 
 
 @kl.device
-def store_admitted(admitted, weight, found: BestTarget):
+def store_admitted(admitted, weight, found: objectives.BestTarget):
     """Store the number of admitted blocks and the connection to them, for the first lane of a team.
 
     All lanes together.
@@ -86,7 +80,7 @@ def store_admitted(admitted, weight, found: BestTarget):
 
 @kl.device
 def include_previous_block(v, graph: Csr, moves: Moves, blocks: Blocks, figures: Figures,
-                           found: BestTarget,
+                           found: objectives.BestTarget,
                            search: BlockSearch):
     """Correct the best target where v has no connection to its previous block.  Called by one lane.
 
@@ -109,8 +103,8 @@ def include_previous_block(v, graph: Csr, moves: Moves, blocks: Blocks, figures:
 
 
 @kl.device
-def best_candidate(v, graph: Csr, state: Searching, connections: ConnectivityTable, tables: Tables,
-                   found: BestTarget,
+def best_candidate(v, graph: Csr, state: Searching, connections: objectives.ConnectivityTable,
+                   tables: objectives.Tables, found: objectives.BestTarget,
                    search: BlockSearch):
     """Find out, all lanes together, what `BestTarget` says about v; a hash breaks ties."""
     best_touched(v, graph, state, connections, tables, found, search)
@@ -120,8 +114,8 @@ def best_candidate(v, graph: Csr, state: Searching, connections: ConnectivityTab
 
 
 @kl.device
-def best_touched(v, graph: Csr, state: Searching, connections: ConnectivityTable, tables: Tables,
-                 found: BestTarget,
+def best_touched(v, graph: Csr, state: Searching, connections: objectives.ConnectivityTable,
+                 tables: objectives.Tables, found: objectives.BestTarget,
                  search: BlockSearch):
     """The same; the previous block counts only if v is connected to it."""
     num_blocks = state.figures.blocks

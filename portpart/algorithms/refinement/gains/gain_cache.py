@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from portpart.algorithms.objectives import (
-    COUNTING_TEAM,
-    HUB_TEAM,
-    BestTarget,
-    BlockScore,
-    ConnectivityTable,
-    Rules,
-    Tables,
-)
+from portpart.algorithms import objectives
 from portpart.algorithms.refinement import DIRTY, ByDegree, Figures, Piece, Recording
 from portpart.algorithms.refinement.blocks import Blocks, has_moved
 from portpart.algorithms.refinement.gains.candidate import BlockSearch, best_candidate
@@ -87,7 +79,8 @@ def any_block(v, block, graph: Csr, blocks: Blocks, figures: Figures):
 
 @kl.device
 def keep_best_target(v, moves: Moves, cache: GainCache, active: ActiveSets, blocks: Blocks,
-                     tables: Tables, found: BestTarget, rules: Rules):
+                     tables: objectives.Tables, found: objectives.BestTarget,
+                     rules: objectives.Rules):
     """Cache v's best target, its gain, and whether it passes Jet's filter (4.3).  Called by one
     lane.
 
@@ -115,8 +108,8 @@ def keep_best_target(v, moves: Moves, cache: GainCache, active: ActiveSets, bloc
 
 
 @kl.device
-def refresh_gain(v, graph: Csr, state: Propagating, connections: ConnectivityTable, tables: Tables,
-                 found: BestTarget,
+def refresh_gain(v, graph: Csr, state: Propagating, connections: objectives.ConnectivityTable,
+                 tables: objectives.Tables, found: objectives.BestTarget,
                  more: kl.Record, search: BlockSearch):
     """Bring the best target of v up to date.  All lanes of a team together.
 
@@ -139,7 +132,7 @@ def refresh_gain(v, graph: Csr, state: Propagating, connections: ConnectivityTab
     return is_boundary
 
 
-def refreshed(rules: Rules, valuation: BlockScore) -> kl.DeviceFunction:
+def refreshed(rules: objectives.Rules, valuation: objectives.BlockScore) -> kl.DeviceFunction:
     """`refresh_gain` for an objective and a way to value blocks."""
     return refresh_gain.bound(search=BlockSearch(rules, valuation, any_block))
 
@@ -205,5 +198,5 @@ def launch_hubs(this: Recording, hubs: Element, kernels: ByDegree,
     widths = this.widths
     if widths.hubs:
         this.program.launch(hubs, kernels.of_hub(widths.counter, widths.summed),
-                            team=COUNTING_TEAM if widths.summed else HUB_TEAM,
+                            team=objectives.COUNTING_TEAM if widths.summed else objectives.HUB_TEAM,
                             more=more or Nothing())

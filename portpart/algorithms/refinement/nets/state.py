@@ -9,15 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.objectives import (
-    HubSums,
-    NetRows,
-    NetWords,
-    PinCounts,
-    PinSets,
-    PinStateSizes,
-    net_words,
-)
+from portpart.algorithms import objectives
 from portpart.algorithms.refinement import RefinementSizes, max_arcs
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace, bytes_of, roomy
@@ -67,7 +59,7 @@ class NetAfterburner(kl.Record):
     leaving: Array = kl.work(np.int32, lambda size: size.counters, zeros=True)
 
 
-def _of_pieces(size: PinStateSizes) -> int:
+def _of_pieces(size: objectives.PinStateSizes) -> int:
     return size.hubs and size.hubs + size.pins // HUB_CHUNK
 
 
@@ -93,13 +85,13 @@ class ListWords(NetLists.own_words, HubChunks.own_words):
 
 
 NET_PIECES: dict[str, type[kl.Record]] = {
-    "sets": PinSets, "pin_counts": PinCounts, "hub_sums": HubSums, "lists": NetLists,
-    "afterburner": NetAfterburner, "hub_chunks": HubChunks}
+    "sets": objectives.PinSets, "pin_counts": objectives.PinCounts, "hub_sums": objectives.HubSums,
+    "lists": NetLists, "afterburner": NetAfterburner, "hub_chunks": HubChunks}
 """The records that hold what is known of nets, by their names."""
 
 
-def net_room(most: PinStateSizes, vertices: int, nets: int, pins: int,
-             has_hubs: bool) -> PinStateSizes:
+def net_room(most: objectives.PinStateSizes, vertices: int, nets: int, pins: int,
+             has_hubs: bool) -> objectives.PinStateSizes:
     """Sizes of the arrays for a hypergraph, where those of the largest one are given.
 
     `has_hubs` says whether any vertex may be a hub.
@@ -120,9 +112,9 @@ class RefinedNetsOf:
         Of the largest one.
     """
 
-    def __init__(self, space: ExecutionSpace, sizes: PinStateSizes) -> None:
+    def __init__(self, space: ExecutionSpace, sizes: objectives.PinStateSizes) -> None:
         self.space, self.most, self.num_blocks = space, sizes, sizes.blocks
-        self.room: PinStateSizes | None = None
+        self.room: objectives.PinStateSizes | None = None
         self.pieces: dict[str, kl.Record] = {}
 
     def _make_room(self, graph: Hypergraph) -> None:
@@ -135,10 +127,10 @@ class RefinedNetsOf:
                            for name, piece in NET_PIECES.items()}
             self.room = room
 
-    def __call__(self, graph: Hypergraph) -> NetRows:
+    def __call__(self, graph: Hypergraph) -> objectives.NetRows:
         """The rows of a hypergraph; the state of its nets is not known yet, and none is listed."""
         self._make_room(graph)
-        words = net_words(self.space, graph.num_nets, self.num_blocks)
+        words = objectives.net_words(self.space, graph.num_nets, self.num_blocks)
         return refined(graph.csr, graph.nets, self.pieces, words, list_words(self.space))
 
 
@@ -147,15 +139,15 @@ def list_words(space: ExecutionSpace) -> ListWords:
     return ListWords(space.zeros(len(ListWords.indices), np.int64))
 
 
-def refined(rows: Csr, nets: Nets, pieces: dict[str, kl.Record], words: NetWords,
-            listed: ListWords) -> NetRows:
+def refined(rows: Csr, nets: Nets, pieces: dict[str, kl.Record], words: objectives.NetWords,
+            listed: ListWords) -> objectives.NetRows:
     """Rows of nets with the records of `NET_PIECES` over their words."""
     fields: dict[str, Any] = {**dict(rows.named()), **pieces}
     for name, array in (("sets", words), ("lists", listed), ("hub_chunks", listed)):
         fields[name] = fields[name].over(array)
-    return NetRows(**fields, nets=nets, net_words=words, list_words=listed)
+    return objectives.NetRows(**fields, nets=nets, net_words=words, list_words=listed)
 
 
-def net_bytes(sizes: PinStateSizes) -> int:
+def net_bytes(sizes: objectives.PinStateSizes) -> int:
     """Bytes of all that is known of nets."""
     return bytes_of(tuple(NET_PIECES.values()), sizes)

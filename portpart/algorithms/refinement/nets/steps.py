@@ -18,17 +18,11 @@ from portpart.algorithms.refinement import (
     Piece,
     Recording,
     RefinementSizes,
+    gains,
     is_proposed,
     launch_with_hubs,
 )
 from portpart.algorithms.refinement.blocks import Blocks, migration_gain
-from portpart.algorithms.refinement.gains import (
-    ActiveSets,
-    GainCache,
-    keep_movable,
-    movable_vertex,
-    uses_lanes,
-)
 from portpart.algorithms.refinement.moves import Moves, commit_move, move_vertex
 from portpart.algorithms.refinement.nets.afterburner import (
     afterburner_large_net,
@@ -67,7 +61,7 @@ class Agreeing(kl.Scope):
     """Which moves nets accept, and the list of these."""
 
     moves: Moves
-    cache: GainCache
+    cache: gains.GainCache
     afterburner: NetAfterburner
     figures: Figures
 
@@ -76,7 +70,7 @@ class Announcing(kl.Scope):
     """Records for listing the nets of proposed moves."""
 
     moves: Moves
-    cache: GainCache
+    cache: gains.GainCache
     blocks: Blocks
     lists: NetLists
     pin_counts: objectives.PinCounts
@@ -88,8 +82,8 @@ class ActingOnNets(kl.Scope):
     """The same, and the active sets."""
 
     moves: Moves
-    cache: GainCache
-    active: ActiveSets
+    cache: gains.GainCache
+    active: gains.ActiveSets
     blocks: Blocks
     lists: NetLists
     pin_counts: objectives.PinCounts
@@ -189,8 +183,8 @@ def move_if_nets_agree(v, begin, end, graph: objectives.NetRows, state: Agreeing
 def act_for_movable(i, graph: objectives.NetRows, state: ActingOnNets, one_lane,
                     wants: kl.StaticValue, act: kl.StaticValue):
     """Act for movable vertex i if its move is proposed, unless it is a hub."""
-    if uses_lanes(one_lane, state.active.movable, state.figures):
-        v = movable_vertex(i, state.active)
+    if gains.uses_lanes(one_lane, state.active.movable, state.figures):
+        v = gains.movable_vertex(i, state.active)
         is_hub = degree_of(v, graph) > state.figures.hub_degree
         if not is_hub and wants(v, state.moves, state.cache):
             act(v, kl.int64(graph.begin[v]), kl.int64(graph.end[v]), graph, state)
@@ -301,7 +295,7 @@ class NetPropagation(Piece):
         """Vertices propose moves, and move if their nets accept."""
         program, movable, rows = this.program, this.run.level.movable, rows_of(this)
         with program.side_by_side():
-            program.launch(movable, keep_movable)
+            program.launch(movable, gains.keep_movable)
             launch_with_hubs(this, movable, of_proposed(self.wants, list_nets_of),
                              this.widths.of_many,
                              rows.hub_chunks.chunks)

@@ -4,17 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from portpart.algorithms.objectives import (
-    CUT,
-    HUB_TEAM,
-    Balance,
-    BestTarget,
-    BlockScore,
-    ConnectivityTable,
-    Objective,
-    Rules,
-    Tables,
-)
+from portpart.algorithms import objectives
 from portpart.algorithms.refinement import (
     SHARED,
     UNRATED,
@@ -117,8 +107,8 @@ def admits_legal(v, block, graph: Csr, blocks: Blocks, figures: Figures):
 
 
 @kl.device
-def find_legal(v, graph: Csr, state: gains.Searching, connections: ConnectivityTable,
-               tables: Tables, found: BestTarget,
+def find_legal(v, graph: Csr, state: gains.Searching, connections: objectives.ConnectivityTable,
+               tables: objectives.Tables, found: objectives.BestTarget,
                sequence: MoveSequence, search: gains.BlockSearch):
     """sequence.legal[v] = the best block with capacity for v, if there is one.
 
@@ -138,7 +128,7 @@ def find_legal(v, graph: Csr, state: gains.Searching, connections: ConnectivityT
     return v
 
 
-def legal(rules: Rules, valuation: BlockScore) -> kl.DeviceFunction:
+def legal(rules: objectives.Rules, valuation: objectives.BlockScore) -> kl.DeviceFunction:
     """`find_legal` for an objective and a way to value blocks."""
     return find_legal.bound(search=gains.BlockSearch(rules, valuation, admits_legal))
 
@@ -239,20 +229,22 @@ class IndependentSets(Piece):
             this.program.launch(this.run.level.next_movable, keep_independent,
                                 team=this.widths.team)
             if this.widths.hubs:
-                this.program.launch(this.run.level.hubs, keep_independent_hubs, team=HUB_TEAM)
+                this.program.launch(this.run.level.hubs, keep_independent_hubs,
+                                    team=objectives.HUB_TEAM)
         record_prefix(this)
 
 
-def independent_set_refiner(space: ExecutionSpace, finest: Graph, balance: Balance,
+def independent_set_refiner(space: ExecutionSpace, finest: Graph, balance: objectives.Balance,
                             options: IndependentOptions, seed: int,
-                            objective: Objective = CUT) -> Refiner:
+                            objective: objectives.Objective = objectives.CUT) -> Refiner:
     """G-kway's refinement of a hierarchy; see `Refiner`."""
     rule = IndependentSets(options.zero_gain, options.apply_later_moves)
     return refiner_by(rule, space, finest, balance, options, seed, objective)
 
 
-def refiner_by(rule: IndependentSets, space: ExecutionSpace, finest: Graph, balance: Balance,
-               options: IndependentOptions, seed: int, objective: Objective) -> Refiner:
+def refiner_by(rule: IndependentSets, space: ExecutionSpace, finest: Graph,
+               balance: objectives.Balance, options: IndependentOptions, seed: int,
+               objective: objectives.Objective) -> Refiner:
     """Refinement by legal moves of which a rule chooses some."""
     pieces = (*SHARED, *relaxed_limits(options.rebalance), rule, AccountingSteps())
     return Refiner(space, finest, balance, shared(options), seed, objective=objective,

@@ -6,19 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from portpart import primitives
 from portpart.algorithms.refinement import Figures, Recording, RefinementSizes, Run
 from portpart.algorithms.refinement.blocks import Blocks
 from portpart.algorithms.refinement.moves import Moves
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace
-from portpart.primitives import (
-    SortArrays,
-    SortSlots,
-    record_sort,
-    set_keys,
-    set_largest,
-    sort_arrays,
-)
 
 
 class PrefixWords(kl.Words):
@@ -57,7 +50,7 @@ class MoveSequence(kl.Record):
 
     other_list: Array
     prefix: PrefixWords
-    sorting: SortArrays
+    sorting: primitives.SortArrays
     zero_gain: int
     apply_later_moves: int
     limits: Array
@@ -76,7 +69,7 @@ def sequence_for(space: ExecutionSpace, sizes: RefinementSizes, run: Run, zero_g
     return MoveSequence.allocate(
         space, sizes, other_list=run.rebalancing.listed,
         prefix=PrefixWords(space.zeros(len(PrefixWords.indices), np.int64)),
-        sorting=sort_arrays(space, sizes.vertices), zero_gain=int(zero_gain),
+        sorting=primitives.sort_arrays(space, sizes.vertices), zero_gain=int(zero_gain),
         apply_later_moves=int(apply_later_moves), limits=run.blocks.limits)
 
 
@@ -96,8 +89,9 @@ def record_order(this: Recording, fill: kl.Kernel, order_next: kl.Kernel) -> Non
     program, run, sequence = this.program, this.run, sequence_of(this)
     with program.while_loop(sequence.prefix.ordering):
         program.launch(run.level.moves, fill)
-        record_sort(program, sequence.sorting, SortSlots(sequence.keys, run.moves.listed,
-                                                         sequence.other_keys, sequence.other_list))
+        primitives.record_sort(program, sequence.sorting,
+                               primitives.SortSlots(sequence.keys, run.moves.listed,
+                                                    sequence.other_keys, sequence.other_list))
         program.launch(1, order_next)
 
 
@@ -136,7 +130,7 @@ def order_by_vertex(needed, moves: Moves, figures: Figures, sequence: MoveSequen
     """Request that the moves are sorted, by vertex first, if that is needed."""
     sequence.prefix.ordering = needed
     sequence.prefix.by_gain = 0
-    set_keys(moves.moves, figures.vertices, sequence.sorting.words)
+    primitives.set_keys(moves.moves, figures.vertices, sequence.sorting.words)
     return needed
 
 
@@ -155,4 +149,4 @@ def order_by_gain_next(_, sequence: MoveSequence):
     """After the vertices come the gains, and then the order is found."""
     sequence.prefix.ordering = 1 - sequence.prefix.by_gain
     sequence.prefix.by_gain = 1
-    set_largest(sequence.prefix.top_gain, sequence.sorting.words)
+    primitives.set_largest(sequence.prefix.top_gain, sequence.sorting.words)

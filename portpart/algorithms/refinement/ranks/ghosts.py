@@ -8,30 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from portpart.algorithms.refinement import Figures, Piece, Recording
-from portpart.algorithms.refinement.gains import (
-    ActiveSets,
-    GainCache,
-    mark_dirty,
-    never_mark,
-    reset_flags,
-    reset_gain,
-)
+from portpart import primitives
+from portpart.algorithms.refinement import Figures, Piece, Recording, gains
 from portpart.algorithms.refinement.incumbent import Incumbent, list_unsaved, reset_saved, set_best
 from portpart.algorithms.refinement.moves import Moves, join_target, lock, mark_moved, reset_move
 from portpart.algorithms.refinement.ranks.state import NONE, Changed, Sent
 from portpart.backends import language as kl
 from portpart.graphs.ranks import GhostRows
-from portpart.primitives import (
-    Halo,
-    Mail,
-    MailLayout,
-    Owners,
-    clear_arrived,
-    ghost_of,
-    layout_of,
-    record_push,
-)
 
 if TYPE_CHECKING:
     from portpart.backends.programs import Array, Element
@@ -43,30 +26,30 @@ TEAM = 8
 class Arriving(kl.Scope):
     """Where items arrive, and which ghosts they are for."""
 
-    halo: Halo
-    mail: Mail
-    owners: Owners
+    halo: primitives.Halo
+    mail: primitives.Mail
+    owners: primitives.Owners
 
 
 class GhostState(kl.Scope):
     """What is known of ghosts."""
 
     moves: Moves
-    cache: GainCache
+    cache: gains.GainCache
     incumbent: Incumbent
     figures: Figures
 
 
 @kl.kernel
-def begin_ghost(i, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent,
-                figures: Figures):
+def begin_ghost(i, moves: Moves, cache: gains.GainCache, active: gains.ActiveSets,
+                incumbent: Incumbent, figures: Figures):
     """Nothing is known of ghost i but its block."""
     g = figures.vertices + i
     set_best(g, moves.part[g], incumbent)
-    reset_gain(g, cache)
-    never_mark(g, cache)
+    gains.reset_gain(g, cache)
+    gains.never_mark(g, cache)
     reset_move(g, moves)
-    reset_flags(g, active)
+    gains.reset_flags(g, active)
     reset_saved(g, incumbent)
 
 
@@ -84,7 +67,7 @@ def clear_changed(_, changed: Changed):
 
 
 @kl.kernel
-def list_changed(i, halo: Halo, cache: GainCache, sent: Sent, changed: Changed):
+def list_changed(i, halo: primitives.Halo, cache: gains.GainCache, sent: Sent, changed: Changed):
     """List an updated vertex if its ghosts have other values."""
     v = cache.dirty_list[i]
     entry = halo.begin[v]
@@ -97,9 +80,9 @@ def list_changed(i, halo: Halo, cache: GainCache, sent: Sent, changed: Changed):
 
 @kl.kernel
 def note_arrival(i, state: GhostState, arriving: Arriving, ghost_rows: GhostRows,
-                 layout: MailLayout):
+                 layout: primitives.MailLayout):
     """A ghost moves: its neighbours are stale.  Called by one team."""
-    g = ghost_of(i, arriving.halo, arriving.mail, arriving.owners, layout)
+    g = primitives.ghost_of(i, arriving.halo, arriving.mail, arriving.owners, layout)
     if kl.lane() == 0:
         mark_moved(g, state.figures.iteration, state.moves)
         if state.figures.balanced != 0:
@@ -108,13 +91,14 @@ def note_arrival(i, state: GhostState, arriving: Arriving, ghost_rows: GhostRows
     ghost = g - state.figures.vertices
     for entry in range(ghost_rows.begin[ghost] + kl.lane(), ghost_rows.begin[ghost + 1],
                        kl.team_size()):
-        mark_dirty(ghost_rows.neighbours[entry], state.cache)
+        gains.mark_dirty(ghost_rows.neighbours[entry], state.cache)
 
 
 @kl.kernel
-def move_ghost(i, moves: Moves, arriving: Arriving, layout: MailLayout):
+def move_ghost(i, moves: Moves, arriving: Arriving, layout: primitives.MailLayout):
     """Carry out the move of a ghost."""
-    join_target(ghost_of(i, arriving.halo, arriving.mail, arriving.owners, layout), moves)
+    join_target(primitives.ghost_of(i, arriving.halo, arriving.mail, arriving.owners, layout),
+                moves)
 
 
 class GhostSteps(Piece):
@@ -126,7 +110,7 @@ class GhostSteps(Piece):
         with this.program.side_by_side():
             this.program.launch(sent.num_ghosts, begin_ghost)
             this.program.launch(sent.num_entries, begin_entry)
-            this.program.launch(1, clear_arrived)
+            this.program.launch(1, primitives.clear_arrived)
 
     def refresh_hubs(self, this: Recording) -> None:
         """Send the gains that have changed."""
@@ -150,14 +134,14 @@ class GhostSteps(Piece):
     def _push(self, this: Recording, fields: list[Array], listed: Array, count: Element | int,
               narrow: bool = False) -> None:
         find = this.program.find
-        record_push(this.program, find("halo", Halo), find("mail", Mail), fields, listed, count,
-                    narrow=narrow)
+        primitives.record_push(this.program, find("halo", primitives.Halo),
+                               find("mail", primitives.Mail), fields, listed, count, narrow=narrow)
 
     def _arrived(self, this: Recording) -> Element:
-        mail = this.program.find("mail", Mail)
+        mail = this.program.find("mail", primitives.Mail)
         return mail.items[0]
 
-    def _layout(self, this: Recording) -> MailLayout:
+    def _layout(self, this: Recording) -> primitives.MailLayout:
         """How a move travels."""
-        halo = this.program.find("halo", Halo)
-        return layout_of(halo.places, [this.run.moves.target])
+        halo = this.program.find("halo", primitives.Halo)
+        return primitives.layout_of(halo.places, [this.run.moves.target])

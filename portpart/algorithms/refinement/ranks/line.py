@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from portpart import primitives
 from portpart.algorithms.refinement import Recording
 from portpart.algorithms.refinement.ranks.state import RankTotals
 from portpart.algorithms.refinement.rebalancing import (
@@ -26,28 +27,8 @@ from portpart.backends import language as kl
 from portpart.backends.programs import Array, Parcel
 from portpart.graphs import MAX_INT32, Csr, global_id
 from portpart.graphs.ranks import DistributedGraph
-from portpart.primitives import (
-    Mail,
-    MailLayout,
-    MailSizes,
-    Owners,
-    Place,
-    clear_parts,
-    count_item,
-    even_borders,
-    got,
-    layout_of_types,
-    next_item,
-    place_arrived,
-    place_parts,
-    put_number,
-    rank_of,
-    record_prefix,
-    record_scan,
-    tiles_of,
-)
 
-ANSWER = Place(0, wide=True, used=True)
+ANSWER = primitives.Place(0, wide=True, used=True)
 """A place in the line, which takes no more words than what it answers."""
 
 
@@ -74,43 +55,45 @@ class Line(kl.Record):
     tiles: int = kl.word()
 
 
-def line_of(graph: DistributedGraph) -> tuple[Line, Mail]:
+def line_of(graph: DistributedGraph) -> tuple[Line, primitives.Mail]:
     """What strong rebalancing of a graph whose vertices have moved works with."""
     space, comm, own = graph.space, graph.comm, graph.local.num_vertices
-    borders = even_borders(graph.totals.num_vertices, comm.size)
+    borders = primitives.even_borders(graph.totals.num_vertices, comm.size)
     low, high = (int(each) for each in borders[comm.rank : comm.rank + 2])
     line = Line(space.asarray(borders), space.empty(high - low + 1, np.int64),
-                space.empty(tiles_of(high - low), np.int64))
+                space.empty(primitives.tiles_of(high - low), np.int64))
     width = layout_for(graph).width
-    words = np.array([low, high - low, tiles_of(high - low)])
+    words = np.array([low, high - low, primitives.tiles_of(high - low)])
     return (line.over(Line.own_words(space.asarray(words))),
-            Mail.allocate(space, MailSizes(comm.size, width * own, width * (high - low))))
+            primitives.Mail.allocate(space,
+                                     primitives.MailSizes(comm.size, width * own,
+                                                          width * (high - low))))
 
 
-def layout_for(graph: DistributedGraph) -> MailLayout:
+def layout_for(graph: DistributedGraph) -> primitives.MailLayout:
     """How the ids and the weights of vertices that leave travel."""
     weight = np.int32 if graph.totals.total_vertex_weight <= MAX_INT32 else np.int64
-    return layout_of_types(graph.names.dtype, [np.dtype(weight)])
+    return primitives.layout_of_types(graph.names.dtype, [np.dtype(weight)])
 
 
-def record_line(this: Recording, layout: MailLayout, rule: RebalancingRule) -> None:
+def record_line(this: Recording, layout: primitives.MailLayout, rule: RebalancingRule) -> None:
     """Record how those up to the thresholds leave, one block after the other."""
     program, level = this.program, this.run.level
-    line, mail = program.find("line", Line), program.find("line_mail", Mail)
+    line, mail = program.find("line", Line), program.find("line_mail", primitives.Mail)
     totals = program.find("totals", RankTotals)
     sent: dict[str, Any] = {"mail": mail, "layout": layout}
     program.launch(level.candidates, keep_those_above)
     program.launch(line.count, clear_weight)
-    program.launch(1, clear_parts, mail=mail)
+    program.launch(1, primitives.clear_parts, mail=mail)
     program.launch(level.candidates, count_leaving, **sent)
-    program.launch(1, place_parts, mail=mail)
+    program.launch(1, primitives.place_parts, mail=mail)
     program.launch(level.candidates, pack_leaving, **sent)
     program.all_to_all(mail.parcel)
-    program.launch(1, place_arrived, **sent)
+    program.launch(1, primitives.place_arrived, **sent)
     program.launch(mail.items[0], enter_weight, **sent)
-    record_scan(program, line.before, line.before, line.sums, line.count, line.tiles)
+    primitives.record_scan(program, line.before, line.before, line.sums, line.count, line.tiles)
     program.launch(1, write_end)
-    record_prefix(program, totals.before[0], totals.shares, totals.before)
+    primitives.record_prefix(program, totals.before[0], totals.shares, totals.before)
     program.launch(mail.items[0], answer_place, **sent)
     program.all_to_all(Parcel(send=mail.recv, send_counts=mail.recv_counts, recv=mail.send,
                               recv_counts=mail.send_counts))
@@ -124,34 +107,36 @@ def clear_weight(i, line: Line):
 
 
 @kl.kernel
-def count_leaving(i, graph: Csr, rebalancing: Rebalancing, line: Line, mail: Mail, owners: Owners,
-                  layout: MailLayout):
+def count_leaving(i, graph: Csr, rebalancing: Rebalancing, line: Line, mail: primitives.Mail,
+                  owners: primitives.Owners, layout: primitives.MailLayout):
     """Count the words for the rank that handles the id of a vertex, if it leaves; atomic."""
     v = rebalancing.listed[i]
     if rebalancing.slot_of[v] != STAYS:
-        rank = rank_of(line.first, kl.int64(global_id(v, graph)), owners.size)
-        count_item(rank, mail, layout)
+        rank = primitives.rank_of(line.first, kl.int64(global_id(v, graph)), owners.size)
+        primitives.count_item(rank, mail, layout)
 
 
 @kl.kernel
-def pack_leaving(i, graph: Csr, rebalancing: Rebalancing, line: Line, mail: Mail, owners: Owners,
-                 layout: MailLayout):
+def pack_leaving(i, graph: Csr, rebalancing: Rebalancing, line: Line, mail: primitives.Mail,
+                 owners: primitives.Owners, layout: primitives.MailLayout):
     """Pack the id and the weight of a vertex if it leaves, and note where; atomic, in any order."""
     v = rebalancing.listed[i]
     if rebalancing.slot_of[v] != STAYS:
         number = kl.int64(global_id(v, graph))
-        item = next_item(rank_of(line.first, number, owners.size), mail, layout)
-        put_number(mail.send, item, number, layout.lead)
-        put_number(mail.send, item, kl.int64(kl.value_or(graph.vertex_weights, v, 1)),
-                   layout.first)
+        item = primitives.next_item(primitives.rank_of(line.first, number, owners.size), mail,
+                                    layout)
+        primitives.put_number(mail.send, item, number, layout.lead)
+        primitives.put_number(mail.send, item, kl.int64(kl.value_or(graph.vertex_weights, v, 1)),
+                              layout.first)
         stand_at(v, item // layout.width, rebalancing)
 
 
 @kl.kernel
-def enter_weight(i, line: Line, mail: Mail, layout: MailLayout):
+def enter_weight(i, line: Line, mail: primitives.Mail, layout: primitives.MailLayout):
     """Enter the weight of a vertex that leaves; each comes once."""
     item = i * layout.width
-    line.before[got(mail.recv, item, layout.lead) - line.low] = got(mail.recv, item, layout.first)
+    place = primitives.got(mail.recv, item, layout.lead) - line.low
+    line.before[place] = primitives.got(mail.recv, item, layout.first)
 
 
 @kl.kernel
@@ -161,19 +146,20 @@ def write_end(_, line: Line, totals: RankTotals):
 
 
 @kl.kernel
-def answer_place(i, line: Line, mail: Mail, totals: RankTotals, layout: MailLayout):
+def answer_place(i, line: Line, mail: primitives.Mail, totals: RankTotals,
+                 layout: primitives.MailLayout):
     """Write where a leaving vertex begins in the line, over what was received of it."""
     item = i * layout.width
-    place = totals.before[0] + line.before[got(mail.recv, item, layout.lead) - line.low]
-    put_number(mail.recv, item, place, ANSWER)
+    place = totals.before[0] + line.before[primitives.got(mail.recv, item, layout.lead) - line.low]
+    primitives.put_number(mail.recv, item, place, ANSWER)
 
 
 @kl.kernel
-def leave_from_place(i, graph: Csr, state: Evicting, mail: Mail, layout: MailLayout,
-                     rule: RebalancingRule):
+def leave_from_place(i, graph: Csr, state: Evicting, mail: primitives.Mail,
+                     layout: primitives.MailLayout, rule: RebalancingRule):
     """A vertex that leaves goes to the block whose room covers its place in the line."""
     v = state.rebalancing.listed[i]
     item = kl.int64(state.rebalancing.slot_of[v])
     if item != STAYS:
         evict_strongly(v, kl.int64(kl.value_or(graph.vertex_weights, v, 1)),
-                       got(mail.send, item * layout.width, ANSWER), state, rule)
+                       primitives.got(mail.send, item * layout.width, ANSWER), state, rule)

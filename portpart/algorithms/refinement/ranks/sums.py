@@ -5,16 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from portpart.algorithms.refinement import BUCKETS, Figures, Piece, Recording
+from portpart.algorithms.refinement import BUCKETS, Figures, Piece, Recording, gains
 from portpart.algorithms.refinement.blocks import Blocks
-from portpart.algorithms.refinement.gains import (
-    KEPT,
-    LISTED,
-    MARKED,
-    MOVABLE,
-    ActiveSets,
-    GainCache,
-)
 from portpart.algorithms.refinement.moves import (
     Moves,
     set_cost,
@@ -54,17 +46,17 @@ def forget_cost(stripe, moves: Moves, owners: Owners):
 
 
 @kl.kernel
-def write_sums(_, moves: Moves, cache: GainCache, active: ActiveSets, figures: Figures,
+def write_sums(_, moves: Moves, cache: gains.GainCache, active: gains.ActiveSets, figures: Figures,
                totals: RankTotals):
     """Write what this rank adds to weights, cost and lengths of lists.  Called by one team."""
     sum_copies(moves.weight_sums, totals.weights, moves, figures)
     twice = twice_the_cost(moves)
     if kl.lane() == 0:
         totals.costs[0] = twice
-        totals.lengths[MOVABLE] = active.next_movable
-        totals.lengths[MARKED] = cache.marked
-        totals.lengths[LISTED] = active.on_boundary
-        totals.lengths[KEPT] = active.kept
+        totals.lengths[gains.MOVABLE] = active.next_movable
+        totals.lengths[gains.MARKED] = cache.marked
+        totals.lengths[gains.LISTED] = active.on_boundary
+        totals.lengths[gains.KEPT] = active.kept
 
 
 class SumSteps(Piece):

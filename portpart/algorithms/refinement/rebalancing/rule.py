@@ -9,16 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from portpart.algorithms.refinement import BUCKETS, Figures, RefinementOptions
+from portpart.algorithms.refinement import BUCKETS, Figures, RefinementOptions, gains
 from portpart.algorithms.refinement.blocks import CLOSING, OPEN, Blocks, TargetCapacity
-from portpart.algorithms.refinement.gains import (
-    ActiveSets,
-    GainCache,
-    UnratedList,
-    are_few,
-    empty_unrated,
-    turn_on_boundary,
-)
 from portpart.algorithms.refinement.moves import Moves
 from portpart.algorithms.refinement.rebalancing.state import Rebalancing
 from portpart.backends import language as kl
@@ -203,7 +195,7 @@ def plan_strength(balanced, rebalancing: Rebalancing):
 
 
 @kl.device
-def plan_gathering(cache: GainCache, active: ActiveSets, rebalancing: Rebalancing):
+def plan_gathering(cache: gains.GainCache, active: gains.ActiveSets, rebalancing: Rebalancing):
     """Set the work sizes of the two ways to go through the first list for a rebalancing.
 
     Until then each vertex that is marked as dirty may be put on the list.
@@ -216,20 +208,20 @@ def plan_gathering(cache: GainCache, active: ActiveSets, rebalancing: Rebalancin
 
 
 @kl.device
-def plan_leaving(heavily, unrated: UnratedList, rebalancing: Rebalancing, figures: Figures):
+def plan_leaving(heavily, unrated: gains.UnratedList, rebalancing: Rebalancing, figures: Figures):
     """No vertex is listed to leave yet."""
     rebalancing.candidates = 0
     rebalancing.rated = 0
-    empty_unrated(unrated)
+    gains.empty_unrated(unrated)
     rebalancing.swept = max(heavily, rebalancing.strong) * figures.vertices
     return rebalancing.swept
 
 
 @kl.kernel
-def swap_boundary(_, cache: GainCache, active: ActiveSets, rebalancing: Rebalancing,
+def swap_boundary(_, cache: gains.GainCache, active: gains.ActiveSets, rebalancing: Rebalancing,
                   figures: Figures):
     """The first list that has been kept takes the place of the other."""
-    turn_on_boundary(active, figures)
+    gains.turn_on_boundary(active, figures)
     plan_gathering(cache, active, rebalancing)
 
 
@@ -301,13 +293,13 @@ def first_reaching(values, begin, count, target):
 
 
 @kl.device
-def scope_of(b, active: ActiveSets, rebalancing: Rebalancing):
+def scope_of(b, active: gains.ActiveSets, rebalancing: Rebalancing):
     """Which vertices of block b are rated: where all are few, to choose takes longer."""
-    return kl.int32(ALL) if are_few(active) else rebalancing.scope[b]
+    return kl.int32(ALL) if gains.are_few(active) else rebalancing.scope[b]
 
 
 @kl.device
-def scope_after(b, bucket, active: ActiveSets, rebalancing: Rebalancing):
+def scope_after(b, bucket, active: gains.ActiveSets, rebalancing: Rebalancing):
     """Which other vertices of block b have to be rated, now or the next time."""
     result = kl.int32(ONLY_MOVABLE)
     if bucket > LAST_WITHOUT_LOSS:
@@ -332,7 +324,7 @@ def bucket_for(b, bucket_weight, blocks: Blocks, figures: Figures):
 
 
 @kl.kernel
-def set_threshold(b, active: ActiveSets, blocks: Blocks, unrated: UnratedList,
+def set_threshold(b, active: gains.ActiveSets, blocks: Blocks, unrated: gains.UnratedList,
                   rebalancing: Rebalancing, figures: Figures, rule: RebalancingRule):
     """threshold[b] = last slot that leaves block b: the one that brings it below the limit.
 
@@ -360,4 +352,4 @@ def set_threshold(b, active: ActiveSets, blocks: Blocks, unrated: UnratedList,
             rebalancing.next_wide = 1
         if b == 0:
             rebalancing.rated = rebalancing.candidates
-            empty_unrated(unrated)
+            gains.empty_unrated(unrated)

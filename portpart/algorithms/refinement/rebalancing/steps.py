@@ -10,15 +10,7 @@ from typing import Any
 
 from portpart.algorithms.refinement import UNRATED, ByDegree, Piece, Recording, RefinementOptions
 from portpart.algorithms.refinement.gains import keep_on_boundary, launch_by_degree
-from portpart.algorithms.refinement.rebalancing.eviction import (
-    Rated,
-    evict_weakly,
-    gather_other_leavers,
-    list_all_leavers,
-    list_movable_candidates,
-    list_other_candidates,
-    rate_gathered,
-)
+from portpart.algorithms.refinement.rebalancing import eviction
 from portpart.algorithms.refinement.rebalancing.rule import (
     BY_WEIGHT,
     RebalancingRule,
@@ -64,9 +56,9 @@ class RebalancingSteps(Piece):
             program.launch(1, swap_boundary)
         with program.side_by_side():
             if self.rule.rates_boundary:
-                program.launch(level.movable, list_movable_candidates)
+                program.launch(level.movable, eviction.list_movable_candidates)
                 _list_others(this)
-            program.launch(level.swept, list_all_leavers)
+            program.launch(level.swept, eviction.list_all_leavers)
         self._rate(this)
         if self.rule.rates_boundary:
             with program.if_nonzero(level.short):
@@ -80,9 +72,9 @@ class RebalancingSteps(Piece):
         program, level = this.program, this.run.level
         if self.rule.rates_boundary:
             with program.if_nonzero(level.batches):
-                program.launch(level.candidates, rate_gathered)
+                program.launch(level.candidates, eviction.rate_gathered)
         launch_by_degree(this, level.unrated, level.unrated_hubs,
-                         ByDegree(Rated(self.rule), UNRATED, this.rules))
+                         ByDegree(eviction.Rated(self.rule), UNRATED, this.rules))
         self._set_thresholds(this)
 
     def _set_thresholds(self, this: Recording) -> None:
@@ -95,7 +87,7 @@ class RebalancingSteps(Piece):
         with program.if_nonzero(level.strong):
             self._leave_strongly(this)
         with program.otherwise():
-            program.launch(level.candidates, evict_weakly)
+            program.launch(level.candidates, eviction.evict_weakly)
 
     def _leave_strongly(self, this: Recording) -> None:
         """Find where in a row of all that leave each begins, and let them leave."""
@@ -109,5 +101,5 @@ class RebalancingSteps(Piece):
 
 def _list_others(this: Recording) -> None:
     """List vertices of a boundary that are not movable, or gather them from a long list."""
-    this.program.launch(this.run.level.single, list_other_candidates)
-    this.program.launch(this.run.level.batches, gather_other_leavers, team=GATHERING_TEAM)
+    this.program.launch(this.run.level.single, eviction.list_other_candidates)
+    this.program.launch(this.run.level.batches, eviction.gather_other_leavers, team=GATHERING_TEAM)
