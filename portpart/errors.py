@@ -64,9 +64,10 @@ class InputError(PortpartError, ValueError):
     k is 0; it must be between 1 and 2147483647
     """
 
-    vertex: int | None = None
-    edge: tuple[int, int] | None = None
-    entry: int | None = None
+    def __init__(self, *message: object, vertex: int | None = None,
+                 edge: tuple[int, int] | None = None, entry: int | None = None) -> None:
+        super().__init__(*message)
+        self.vertex, self.edge, self.entry = vertex, edge, entry
 
 
 class GraphFormatError(InputError):

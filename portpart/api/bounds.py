@@ -197,11 +197,9 @@ def block_array(space: ExecutionSpace, values: ArrayLike | None, n: int, k: int,
     if n and (int(array.min()) < lowest or int(array.max()) >= k):
         vertex = int(((array < lowest) | (array >= k)).argmax())
         block = int(space.to_host(array[vertex : vertex + 1])[0])
-        error = InputError(f"{name}[{vertex}] is {block}: {item} {first + vertex} is in no block "
-                           f"of 0 ... {k - 1}"
-                           + (f" and not free ({FREE})" if lowest < 0 else ""))
-        error.vertex = vertex
-        raise error
+        raise InputError(f"{name}[{vertex}] is {block}: {item} {first + vertex} is in no block of "
+                         f"0 ... {k - 1}" + (f" and not free ({FREE})" if lowest < 0 else ""),
+                         vertex=vertex)
     return array.astype(np.int32, copy=False)
 
 

@@ -165,7 +165,7 @@ def survey(space: ExecutionSpace, offsets: Array, targets: Array, weights: Array
         negative = facts[NEGATIVE_WEIGHT]
         u, v = arc_ends(space, offsets, targets, negative)
         weight = space.to_host(weights[negative : negative + 1])[0]
-        raise _at(u, f"arc ({u}, {v}) has weight {weight}; {NOT_NEGATIVE}")
+        raise InputError(f"arc ({u}, {v}) has weight {weight}; {NOT_NEGATIVE}", vertex=u)
     return Survey(rows, num_loops=facts[LOOPS], symmetric=facts[DIFFERENCE] == 0,
                   total_weight=exact_total(facts[HEAVY], facts[LIGHT], "arc weights"),
                   all_weights_one=facts[NOT_ONE] == 0)
@@ -201,17 +201,12 @@ def refuse_asymmetry(
     remedy = "give both directions equally, or pass symmetrize="
     back = np.flatnonzero(targets[offsets[v] : offsets[v + 1]] == u) + offsets[v]
     if weights is None or len(back) == 0:
-        raise _at(u, f"arc ({u}, {v}) has no reverse arc ({v}, {u}); {remedy}True to ignore "
-                     "directions")
+        raise InputError(f"arc ({u}, {v}) has no reverse arc ({v}, {u}); {remedy}True to ignore "
+                         "directions", vertex=u)
     others = ", ".join(str(weights[i]) for i in back[:3])
-    raise _at(u, f"arc ({u}, {v}) has weight {weights[arc]} but its reverse arc ({v}, {u}) has "
-                 f'weight {others}; {remedy}"sum" to add them up, "max" for the larger')
-
-
-def _at(vertex: int, problem: str) -> InputError:
-    error = InputError(problem)
-    error.vertex = vertex
-    return error
+    raise InputError(f"arc ({u}, {v}) has weight {weights[arc]} but its reverse arc ({v}, {u}) has "
+                     f'weight {others}; {remedy}"sum" to add them up, "max" for the larger',
+                     vertex=u)
 
 
 def _first_unmatched(

@@ -74,8 +74,8 @@ def joined_directions(space: ExecutionSpace, keys: Array, weights: Array, how: s
     length = len(keys)
     if how != AGREE:
         joined = space.empty(length, np.int64)
-        join = add_directions if how == SUM else take_larger_direction
-        space.parallel_for(length, join, keys, weights, length, joined)
+        space.parallel_for(length, join_directions.bound(add=how == SUM), keys, weights, length,
+                           joined)
         return joined
     found = space.full(1, length, np.int64)
     space.parallel_for(length, find_disagreement, keys, weights, length, found)
@@ -89,11 +89,9 @@ def _refuse_disagreement(space: ExecutionSpace, keys: Array, weights: Array, pla
     key = int(space.to_host(keys[place : place + 1])[0])
     u, v = key >> 32, key & LOW_HALF
     one, other = (int(weight) for weight in space.to_host(weights[place : place + 2]))
-    error = InputError(f"edge ({u}, {v}) has weight {one} and edge ({v}, {u}) has weight {other}: "
-                       'symmetrize="sum" adds the two directions up, symmetrize="max" takes the '
-                       "larger")
-    error.edge = (u, v)
-    raise error
+    raise InputError(f"edge ({u}, {v}) has weight {one} and edge ({v}, {u}) has weight {other}: "
+                     'symmetrize="sum" adds the two directions up, symmetrize="max" takes the '
+                     "larger", edge=(u, v))
 
 
 def directed_rows(
@@ -217,23 +215,16 @@ def write_tail(u, offsets, sources):
 
 
 @kl.kernel
-def take_larger_direction(i, keys, weights, length, larger):
-    """larger[i] = the larger weight of keys[i] and an equal key after it."""
+def join_directions(i, keys, weights, length, joined, add: kl.StaticValue):
+    """joined[i] = the sum or the maximum of the weights of keys[i] and of an equal key after it."""
     weight = weights[i]
     if i + 1 < length:
         if keys[i + 1] == keys[i]:
-            weight = max(weight, weights[i + 1])
-    larger[i] = weight
-
-
-@kl.kernel
-def add_directions(i, keys, weights, length, sums):
-    """sums[i] = the weights of keys[i] and of an equal key after it."""
-    weight = weights[i]
-    if i + 1 < length:
-        if keys[i + 1] == keys[i]:
-            weight += weights[i + 1]
-    sums[i] = weight
+            if add:
+                weight += weights[i + 1]
+            else:
+                weight = max(weight, weights[i + 1])
+    joined[i] = weight
 
 
 @kl.kernel

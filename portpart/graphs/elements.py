@@ -123,14 +123,7 @@ def _refuse_mixed_dimensions(mesh: Mesh) -> None:
 
 def at_element(element: int, problem: str) -> InputError:
     """The error that names an element, which a reader turns into a line."""
-    return error_at(element, f"element {element} {problem}")
-
-
-def error_at(element: int | None, problem: str) -> InputError:
-    """An error for an element, where it is one's."""
-    error = InputError(problem)
-    error.vertex = element
-    return error
+    return InputError(f"element {element} {problem}", vertex=element)
 
 
 def _number_of_nodes(offsets: np.ndarray, nodes: np.ndarray, given: int | None) -> int:
@@ -173,7 +166,7 @@ def _weights(values: Any, num_elements: int) -> np.ndarray | None:
         return np.array(checked_vertex_weights(space, array, num_elements)[0], np.int64)
     except InputError as problem:
         text = str(problem).replace("vertex", "element").replace("vertices", "elements")
-        raise error_at(problem.vertex, text) from None
+        raise InputError(text, vertex=problem.vertex) from None
 
 
 def _rows(elements: ArrayLike | None) -> ElementRows:

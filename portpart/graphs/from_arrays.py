@@ -133,9 +133,7 @@ def edges_graph(n: int, sources: Any, targets: ArrayLike, weights: Numbers | Non
     if weights is not None and len(weights) and int(weights.min()) < 0:
         edge = int((weights < 0).argmax())
         u, v, w = (item_of(here, array, edge) for array in (sources, targets, weights))
-        error = InputError(f"edge {edge} ({u}, {v}) has weight {w}; {NOT_NEGATIVE}")
-        error.entry = edge
-        raise error
+        raise InputError(f"edge {edge} ({u}, {v}) has weight {w}; {NOT_NEGATIVE}", entry=edge)
     directions = directions_of(symmetrize) or AGREE
     return _joined(here, n, sources, targets, weights, vertex_weights, directions, scale, copy)
 

@@ -152,10 +152,8 @@ def check_rows(space: ExecutionSpace, offsets: Array, pins: Array, n: int, why: 
         return
     place = int(((pins < 0) | (pins >= n)).argmax())
     net = int((offsets > place).argmax()) - 1
-    error = InputError(f"net {net} has a pin {item_of(space, pins, place)}, which is not a vertex: "
-                       f"vertices are 0 ... {n - 1}{why}")
-    error.entry = place
-    raise error
+    raise InputError(f"net {net} has a pin {item_of(space, pins, place)}, which is not a vertex: "
+                     f"vertices are 0 ... {n - 1}{why}", entry=place)
 
 
 def _distinct_pins(space: ExecutionSpace, offsets: Array, pins: Array) -> Array:

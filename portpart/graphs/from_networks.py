@@ -147,12 +147,11 @@ def _naming_ends(problem: InputError, edges: NamedEdges) -> InputError:
         return problem
     u, v = (shown(edges.names[end]) for end in ends)
     if odd is None:
-        named = InputError(f"{problem} (the vertices are {u} and {v})")
+        text = f"{problem} (the vertices are {u} and {v})"
     else:
-        named = InputError(f"the edge of {u} and {v} has weight {shown(edges.weights[odd])}; "
-                           'numbers up to 2**62 are needed: weights="ignore" leaves weights out')
-    named.edge, named.entry = tuple(ends), entry
-    return named
+        text = (f"the edge of {u} and {v} has weight {shown(edges.weights[odd])}; numbers up to "
+                '2**62 are needed: weights="ignore" leaves weights out')
+    return InputError(text, edge=tuple(ends), entry=entry)
 
 
 def _no_number(weights: Numbers) -> int | None:

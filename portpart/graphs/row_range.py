@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -179,11 +179,11 @@ def checked_rows(first: int, num_vertices: int, offsets: Array, targets: Array,
     found = here.to_host(words).tolist()
     if found[BAD_TARGET] < num_arcs:
         v, u, _ = _arc_at(here, found[BAD_TARGET], first, offsets, targets, None)
-        _refuse(v, f"{u}, a neighbour of vertex {v}, is not a vertex: it must lie in 0 ... "
-                   f"{num_vertices - 1}")
+        raise InputError(f"{u}, a neighbour of vertex {v}, is not a vertex: it must lie in 0 ... "
+                         f"{num_vertices - 1}", vertex=v)
     if weights is not None and found[NEGATIVE_WEIGHT] < num_arcs:
         v, u, weight = _arc_at(here, found[NEGATIVE_WEIGHT], first, offsets, targets, weights)
-        _refuse(v, f"arc ({v}, {u}) has weight {weight}; {NOT_NEGATIVE}")
+        raise InputError(f"arc ({v}, {u}) has weight {weight}; {NOT_NEGATIVE}", vertex=v)
     if found[LOOPS]:
         offsets, targets, weights = _without_loops(here, first, offsets, targets, weights)
     if weights is not None:
@@ -200,8 +200,8 @@ def _checked_masses(first: int, weights: Array) -> Array:
     wide = weights.astype(np.int64, copy=False)
     if len(wide) and int(wide.min()) < 0:
         place = int((wide < 0).argmax())
-        _refuse(first + place, f"vertex {first + place} has weight {int(wide[place])}; vertex "
-                               "weights must be >= 0")
+        raise InputError(f"vertex {first + place} has weight {int(wide[place])}; vertex weights "
+                         "must be >= 0", vertex=first + place)
     total_of(wide, "vertex weights")
     return wide
 
@@ -212,12 +212,6 @@ def _arc_at(space: ExecutionSpace, arc: int, first: int, offsets: Array, targets
     tail = first + int(np.searchsorted(space.to_host(offsets), arc, side="right")) - 1
     return tail, item_of(space, targets, arc), None if weights is None else item_of(
         space, weights, arc)
-
-
-def _refuse(vertex: int, problem: str) -> NoReturn:
-    error = InputError(problem)
-    error.vertex = vertex
-    raise error
 
 
 def _without_loops(space: ExecutionSpace, first: int, offsets: Array, targets: Array,

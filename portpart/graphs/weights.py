@@ -147,9 +147,7 @@ def _refuse(space: ExecutionSpace, values: Array, bad: Array, what: str) -> None
         return
     entry = int(bad.argmax())
     value = space.to_host(values[entry : entry + 1])[0].item()
-    error = InputError(f"edge_weights[{entry}] is {value}; {what}")
-    error.entry = entry
-    raise error
+    raise InputError(f"edge_weights[{entry}] is {value}; {what}", entry=entry)
 
 
 def integral(space: ExecutionSpace, values: Array, what: str) -> Array:
@@ -186,9 +184,7 @@ def _integers_of_floats(space: ExecutionSpace, values: Array, what: str) -> Arra
         problem += f': weights="{way}" {does}, weights="ignore" leaves them out'
     elif "weight" in what:
         problem += ": scale and round, for example numpy.rint(1000 * weights)"
-    error = InputError(f"{what}[{place}] is {value}; {problem}")
-    error.entry = place
-    raise error
+    raise InputError(f"{what}[{place}] is {value}; {problem}", entry=place)
 
 
 def checked_vertex_weights(space: ExecutionSpace, weights: Array, n: int) -> tuple[Array, int]:
@@ -207,9 +203,8 @@ def checked_vertex_weights(space: ExecutionSpace, weights: Array, n: int) -> tup
     vertex, total = surveyed_weights(space, result, "vertex weights")
     if vertex is not None:
         weight = int(space.to_host(result[vertex : vertex + 1])[0])
-        error = InputError(f"vertex {vertex} has weight {weight}; vertex weights must be >= 0")
-        error.vertex = vertex
-        raise error
+        raise InputError(f"vertex {vertex} has weight {weight}; vertex weights must be >= 0",
+                         vertex=vertex)
     return result, total
 
 

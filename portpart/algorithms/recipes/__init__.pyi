@@ -8,8 +8,7 @@ from .catalogue import (
 )
 from .gkway import GkwayConfig as GkwayConfig, IgkwayConfig as IgkwayConfig
 from .gpmetis import GpmetisConfig as GpmetisConfig
-from .hyperg import HypergConfig as HypergConfig
-from .ihyperg import IhypergConfig as IhypergConfig
+from .hyperg import HypergConfig as HypergConfig, IhypergConfig as IhypergConfig
 from .jet import JetConfig as JetConfig
 from .partitioners import (
     ALGORITHMS as ALGORITHMS,

@@ -1,15 +1,17 @@
-"""HyperG: multilevel GPU-accelerated k-way hypergraph partitioner.
+"""HyperG: multilevel GPU-accelerated k-way hypergraph partitioner; and iHyperG, for sessions.
 
 W. L. Lee, D.-L. Lin, C.-H. Chiu, U. Schlichtmann, T.-W. Huang, ASP-DAC 2025; and chapter 2 of
 W. L. Lee's dissertation, University of Wisconsin-Madison, 2025.
 Balanced groups, a start on the coarsest hypergraph, sequences of moves on every level.  The preset
 "paper" is the method as published, but for the start, which is the library's own where the paper
-calls Mt-KaHyPar; by default blocks are filled up and rebalanced, too.
+calls Mt-KaHyPar; by default blocks are filled up and rebalanced, too.  iHyperG (chapter 4) has the
+full partition of HyperG; what is its own is how sessions follow edits
+(`incremental/critical_pins.py`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from portpart.algorithms.coarsening import (
     ClusterRule,
@@ -71,6 +73,27 @@ PRESETS = {
         "refinement.slack": 0,
     }),
 }
+
+
+@described
+@dataclass(frozen=True)
+class IhypergConfig(HypergConfig):
+    """Parameters of the iHyperG partitioner: those of HyperG.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> nets = portpart.generators.netlist(500)
+    >>> session = portpart.Session(nets, 2, preset=portpart.IhypergConfig())
+    >>> session.km1 < 250
+    True
+    """
+
+
+PRESETS_OF_IHYPERG = {name: IhypergConfig(**{each.name: getattr(config, each.name)
+                                     for each in fields(config)})
+              for name, config in PRESETS.items()}
+"""Presets of iHyperG."""
 
 
 def hyperg(problem: Problem, config: HypergConfig) -> Recipe:

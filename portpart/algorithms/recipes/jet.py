@@ -10,9 +10,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from portpart.algorithms import multilevel
 from portpart.algorithms.coarsening import CoarseningOptions, MatchingOptions, matching_rule
 from portpart.algorithms.initial import InitialOptions
+from portpart.algorithms.multilevel import (
+    Problem,
+    Recipe,
+    ScheduleOptions,
+    jet_refiner,
+    start_from_pool,
+)
 from portpart.options import changed, check_options, described, option
 
 
@@ -34,8 +40,7 @@ class JetConfig:
     coarsening: CoarseningOptions = option(CoarseningOptions(), "Where coarsening ends.")
     matching: MatchingOptions = option(MatchingOptions(), "Merging by pairs.")
     initial: InitialOptions = option(InitialOptions(), "Partitions of the coarsest graph.")
-    refinement: multilevel.ScheduleOptions = option(multilevel.ScheduleOptions(),
-                                                    "Passes over the levels.")
+    refinement: ScheduleOptions = option(ScheduleOptions(), "Passes over the levels.")
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -89,12 +94,12 @@ PRESETS = {
 }
 
 
-def jet(problem: multilevel.Problem, config: JetConfig) -> multilevel.Recipe:
+def jet(problem: Problem, config: JetConfig) -> Recipe:
     """Coarsen by matching, start, refine upwards."""
     limit = problem.balance.cluster_limit(config.coarsening.coarsest_vertices(problem.num_blocks),
                                           config.matching.max_share)
 
     passes = config.refinement.passes
-    return multilevel.Recipe(config.coarsening, matching_rule(limit, config.matching),
-                             multilevel.start_from_pool(problem, config.initial, passes),
-                             multilevel.jet_refiner(problem, config.refinement), passes)
+    return Recipe(config.coarsening, matching_rule(limit, config.matching),
+                  start_from_pool(problem, config.initial, passes),
+                  jet_refiner(problem, config.refinement), passes)

@@ -169,13 +169,13 @@ def _hyperg_of_nets() -> Algorithm:
 
 def _ihyperg_of_nets() -> Algorithm:
     from portpart.algorithms.incremental import CRITICAL_PINS
-    from portpart.algorithms.recipes import hyperg, ihyperg
+    from portpart.algorithms.recipes import hyperg
 
     return Algorithm(
         "ihyperg", "iHyperG",
         "HyperG, and a pseudo block for pins of edited nets that are alone in their block.",
         "W. L. Lee: dissertation, University of Wisconsin-Madison (2025), chapter 4",
-        ihyperg.PRESETS,
+        hyperg.PRESETS_OF_IHYPERG,
         {"grouping.group_size": "s"},
         recipe=hyperg.hyperg, around=CRITICAL_PINS, growth=bucket_list(),
         takes="hypergraphs",
