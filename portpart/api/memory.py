@@ -184,13 +184,11 @@ def memory_estimate(
     counts = tuple(_size(name, value, like) for name, value in given.items())
     weight_bytes = weight_bytes or offset_bytes_for(counts[1])  # no arc weighs less than 1
     sizes = GivenSizes(counts, offset_bytes or offset_bytes_for(counts[-1]), weight_bytes,
-                       OF_WORD * vertex_weights,
-                       weight_bytes * (edge_weights or net_weights))
+                       OF_WORD * vertex_weights, weight_bytes * (edge_weights or net_weights))
     if isinstance(k, Topology):
         return mapping_estimate(sizes, k, algorithm, preset, arc_shrink, like)
     if ranks > 1:
-        return of_ranks(sizes, k, algorithm, preset, arc_shrink, like, ranks, ghosts, device,
-                        moves)
+        return of_ranks(sizes, k, algorithm, preset, arc_shrink, like, ranks, ghosts, device, moves)
     found, config = recipes.find(algorithm, preset,
                                  recipes.OF_EDGES if edges else recipes.OF_NETS if of_nets
                                  else recipes.ALGORITHMS)
@@ -251,8 +249,7 @@ def _of_partition(sizes: GivenSizes, k: int, algorithm: recipes.Algorithm, confi
     n = sizes.counts[0]
     # while all levels are refined the graph exists twice
     most = max(estimate.peak, again.peak + PARTS * OF_NUMBER * n) + given.own_bytes + OF_WORD * n
-    return replace(estimate.plus(kept), graph=estimate.graph, session=kept,
-                   refinement=kept + most)
+    return replace(estimate.plus(kept), graph=estimate.graph, session=kept, refinement=kept + most)
 
 
 def _of_edges(graph: GivenSizes, k: int, algorithm: recipes.Algorithm, config: Configuration,

@@ -33,8 +33,7 @@ def command(
     from portpart import metrics
     from portpart.metrics.quality import cost_facts
 
-    files.one_standard_input(GRAPH=graph, PART=part, target=target,
-                             **machine_given.inputs)
+    files.one_standard_input(GRAPH=graph, PART=part, target=target, **machine_given.inputs)
     shares = files.read_shares(target)
     machine = machines.optional_topology(machine_given)
     k = machine.num_elements if machine is not None and k is None else k

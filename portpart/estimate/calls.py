@@ -184,8 +184,7 @@ class GivenSizes:
         if len(others) == 1:
             arcs = others[0]
             return Graph(array(n + 1, self.offset_bytes), array(arcs, 4), array(arcs, self.weights),
-                         array(n, self.vertex_weights), space,
-                         totals | {"arc": total})
+                         array(n, self.vertex_weights), space, totals | {"arc": total})
         m, p = others
         size = min(n, p, NetOptions().max_size) if self.size is None else self.size
         return Hypergraph(
@@ -233,8 +232,7 @@ def counted(sizes: GivenSizes, shrinkings: Iterable[Shrinking],
     return MemoryEstimate(own, hierarchy, own + coarsening, own + most)
 
 
-def partition_call(algorithm: Algorithm, config: Configuration, k: int,
-                   previous: bool = False,
+def partition_call(algorithm: Algorithm, config: Configuration, k: int, previous: bool = False,
                    has_rounds: bool = False) -> Callable[[EitherGraph, SizingSpace], None]:
     """A call of partition; with `previous`, one that starts from the previous blocks."""
     def call(graph: EitherGraph, space: SizingSpace) -> None:

@@ -105,8 +105,7 @@ def nets_of(rows: NumberLines, head: NetLines) -> tuple[np.ndarray, np.ndarray, 
 
 
 def hypergraph_of(source: Source, offsets: np.ndarray, pins: np.ndarray, num_vertices: int,
-                  net_weights: np.ndarray | None,
-                  vertex_weights: np.ndarray | None) -> Hypergraph:
+                  net_weights: np.ndarray | None, vertex_weights: np.ndarray | None) -> Hypergraph:
     """The hypergraph of what a file holds; errors name the file."""
     try:
         return nets_hypergraph(offsets, pins, num_vertices, net_weights, vertex_weights)

@@ -98,8 +98,7 @@ class Neighbours(LargeGraph):
     numbers: tuple[int, ...]
 
     def _arcs(self, space: ExecutionSpace, first: int, last: int) -> tuple[Array, Array]:
-        return near.neighbourhood_rows(space, first, last, self._order, self.family,
-                                       self.numbers)
+        return near.neighbourhood_rows(space, first, last, self._order, self.family, self.numbers)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -202,8 +202,7 @@ class Leaves(NamedTuple):
     levels: np.ndarray
 
 
-def moving_front(num_steps: int = 60, min_level: int = 2,
-                 max_level: int = 8) -> Iterator[MeshStep]:
+def moving_front(num_steps: int = 60, min_level: int = 2, max_level: int = 8) -> Iterator[MeshStep]:
     """Meshes of the unit square that are fine around a circle, which moves.
 
     Parameters

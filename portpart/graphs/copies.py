@@ -93,8 +93,7 @@ def induced(graph: AnyGraph, label: Array, wanted: int) -> tuple[AnyGraph, Array
     nets, m, all_of = graph.nets, graph.num_nets, space.full(graph.num_nets, 1, np.int8)
     net_rows = Csr(nets.begin, nets.end, nets.pins, None, None, None)
     net_offsets, places = chosen_entries(space, iota(space, m), net_rows,
-                                         graph.num_pins / max(1, m), flags,
-                                         graph.net_offsets.dtype)
+                                         graph.num_pins / max(1, m), flags, graph.net_offsets.dtype)
     pins = gather(space, number, gather(space, graph.net_pins, places))
     offsets, places = chosen_entries(space, vertices, graph.csr, graph.mean_degree, all_of,
                                        graph.vertex_offsets.dtype)

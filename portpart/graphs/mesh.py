@@ -148,8 +148,7 @@ class Mesh:
         padded = np.append(part, -1).astype(np.int32)  # the last one is that of -1
         return [padded[self.elements_at(block)] for block in range(len(self.cells))]
 
-    def dual_graph(self, common_nodes: int | str | None = None, *,
-                   weights: bool = False) -> Graph:
+    def dual_graph(self, common_nodes: int | str | None = None, *, weights: bool = False) -> Graph:
         """The graph whose vertices are the elements.
 
         Parameters

@@ -255,8 +255,7 @@ def _netlist(format: str, source: Source, top: str | None = None, ports: bool = 
     return hypergraph_of_netlist(netlist_of(source, format, top), ports, max_fanout, known)
 
 
-def hypergraph_of_netlist(netlist: Netlist, ports: bool = False,
-                          max_fanout: int | None = None,
+def hypergraph_of_netlist(netlist: Netlist, ports: bool = False, max_fanout: int | None = None,
                           areas: Mapping[str, int] | None = None) -> Hypergraph:
     """The hypergraph of a netlist, its vertices named."""
     offsets, pins = netlist.hypergraph(ports=ports, max_fanout=max_fanout)

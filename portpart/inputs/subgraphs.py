@@ -159,8 +159,7 @@ def subgraphs(graph: GraphLike, part: Blocks, halo: int = 1, *,
                      numbers) for block, (each, (found, numbers)) in enumerate(zip(local, made))]
 
 
-def _near(whole: graphs.EitherGraph, owner: Array, halo: int,
-          k: int) -> tuple[Array, Array | None]:
+def _near(whole: graphs.EitherGraph, owner: Array, halo: int, k: int) -> tuple[Array, Array | None]:
     """The pairs of blocks and vertices that they have; of a hypergraph, and of nets."""
     space, n = whole.space, whole.num_vertices
     own = newest = inner = graphs.pairs_of(space, owner)

@@ -33,9 +33,8 @@ BY_ROWS, BY_LINES, BY_ONE = "rows", "lines", "one"
 """Ways to read a file: ranges of rows, pieces of text, or all of it on rank 0."""
 
 
-def read_distributed(path: PathLike, format: str | None = None, *, comm: Any,
-                     device: str = "auto", max_vertices: int | None = None,
-                     **options: Any) -> RankGraph:
+def read_distributed(path: PathLike, format: str | None = None, *, comm: Any, device: str = "auto",
+                     max_vertices: int | None = None, **options: Any) -> RankGraph:
     """Read a graph file on the ranks of a communicator.
 
     All ranks call it.  Each rank gets a range of vertices with about the same number of arcs and

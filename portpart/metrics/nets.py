@@ -21,8 +21,7 @@ class NetsView:
 
     def __init__(self, hypergraph: GraphLike, part: Blocks, k: int | None = None) -> None:
         self.hypergraph = as_hypergraph(hypergraph)
-        self.part, self.k = blocks_of(part, self.hypergraph.num_vertices, k,
-                                      self.hypergraph.names)
+        self.part, self.k = blocks_of(part, self.hypergraph.num_vertices, k, self.hypergraph.names)
         to_host = self.hypergraph.space.to_host
         self.sizes = np.diff(to_host(self.hypergraph.net_offsets)).astype(np.int64)
         self.pins: np.ndarray = to_host(self.hypergraph.net_pins)

@@ -190,8 +190,7 @@ def session(updates: Sequence[Any], *, ax: Axes | None = None) -> Axes:
     return upper
 
 
-def _mark_efforts(ax: Axes, updates: list[Any],
-                  rounds: np.ndarray, values: np.ndarray) -> None:
+def _mark_efforts(ax: Axes, updates: list[Any], rounds: np.ndarray, values: np.ndarray) -> None:
     efforts = np.array([getattr(each, "effort", "full") for each in updates])
     kept = np.array([bool(each.feasible) for each in updates])
     quiet = ("none", "local") if len(updates) > MARKED else ()
@@ -201,7 +200,6 @@ def _mark_efforts(ax: Axes, updates: list[Any],
             drawn = own & (kept == balanced)
             if drawn.any() and not (balanced and effort in quiet):
                 label = effort if balanced else f"{effort}, out of bounds"
-                ax.plot(rounds[drawn], values[drawn], mark, color=colour, markersize=5,
-                        label=label)
+                ax.plot(rounds[drawn], values[drawn], mark, color=colour, markersize=5, label=label)
     if ax.get_legend_handles_labels()[0]:
         ax.legend(fontsize="small", framealpha=0.9)

@@ -21,8 +21,7 @@ CELLS = 1024
 """Along a side; of more elements, several share a cell."""
 
 
-def traffic(result: Any, part: Blocks | None = None,
-            topology: Topology | None = None, *,
+def traffic(result: Any, part: Blocks | None = None, topology: Topology | None = None, *,
             ax: Axes | None = None) -> Axes:
     """Draw the traffic matrix of a mapping: weight of the edges between each two elements.
 
@@ -74,8 +73,7 @@ def traffic(result: Any, part: Blocks | None = None,
     return ax
 
 
-def _matrix_of(result: Any, part: Blocks | None,
-               topology: Topology | None) -> csr_array:
+def _matrix_of(result: Any, part: Blocks | None, topology: Topology | None) -> csr_array:
     if part is None and hasattr(result, "traffic"):
         found: csr_array = result.traffic
         return found

@@ -106,8 +106,7 @@ def _sorted_words(
     return sort_by_bits(space, half.words, half.spare, HALF, bits)
 
 
-def sort_by_bits(space: ExecutionSpace, words: Array, spare: Array, first: int,
-                 bits: int) -> Array:
+def sort_by_bits(space: ExecutionSpace, words: Array, spare: Array, first: int, bits: int) -> Array:
     """Sort words by this many bits from bit `first` on; stable.
 
     Parameters

@@ -168,8 +168,7 @@ def _wishes(facts: Saved) -> SessionOptions:
         raise InputError(f"price is {shown(price)}; it must be at least 0")
     return SessionOptions(_fraction("imbalance", facts["imbalance"]), target,
                           checked_integer("min_weight", facts["min_weight"], 0, MAX_TOTAL_WEIGHT),
-                          price,
-                          checked_flag("escalates", facts["escalates"]))
+                          price, checked_flag("escalates", facts["escalates"]))
 
 
 def _ledger(saved: Any) -> EscalationState:

@@ -55,14 +55,12 @@ class SessionOptions(NamedTuple):
 
 
 def request_for(request: api.Request, graph: EitherGraph, fixed: Array | None,
-                session_options: SessionOptions,
-                progress: Progress | None) -> api.Request:
+                session_options: SessionOptions, progress: Progress | None) -> api.Request:
     """The request that partitions a graph as it is now, and its trace."""
     before = request.problem
     try:
         bounds = api.bounds_for(graph, before.num_blocks, session_options.imbalance,
-                                session_options.target, fixed,
-                                session_options.min_weight)
+                                session_options.target, fixed, session_options.min_weight)
     except InputError:  # there is too little left for the least that blocks are to weigh
         bounds = api.bounds_for(graph, before.num_blocks, session_options.imbalance,
                                 session_options.target, fixed, 0)

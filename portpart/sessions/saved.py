@@ -153,8 +153,7 @@ def read_names(edited: Edited, arrays: Saved) -> None:
     for table in edited.tables:
         array = arrays.get(ARRAY.format(table.name))
         if array is not None:
-            table.names = IdNames(table.name, _names(array, ARRAY.format(table.name),
-                                                     table.count))
+            table.names = IdNames(table.name, _names(array, ARRAY.format(table.name), table.count))
 
 
 def _names(array: np.ndarray, what: str, count: int) -> Sequence[Hashable]:

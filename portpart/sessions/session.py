@@ -108,12 +108,11 @@ class Session(SessionView):
                  net_weights: Numbers | None = None, objective: str | None = None,
                  preset: str | Configuration = "default", algorithm: str | None = None,
                  device: str = "auto", threads: int | None = None, seed: int | None = 0,
-                 target: Numbers | None = None,
-                 fixed: Blocks | None = None, initial: Blocks | None = None,
-                 min_block_weight: int | None = None, migration: WrittenNumber = SESSION_MIGRATION,
-                 vertex_sizes: Numbers | None = None, escalate: str = "auto",
-                 symmetrize: bool | str = False, weights: bool | str | None = None,
-                 weight_scale: float | None = None,
+                 target: Numbers | None = None, fixed: Blocks | None = None,
+                 initial: Blocks | None = None, min_block_weight: int | None = None,
+                 migration: WrittenNumber = SESSION_MIGRATION, vertex_sizes: Numbers | None = None,
+                 escalate: str = "auto", symmetrize: bool | str = False,
+                 weights: bool | str | None = None, weight_scale: float | None = None,
                  progress: Progress | bool | None = None) -> None:
         self._asked: dict[str, Any] = {"objective": objective, "algorithm": algorithm,
                                        "preset": preset, "seed": seed}
@@ -256,8 +255,7 @@ class Session(SessionView):
 
     @classmethod
     @typed_memory_errors
-    def load(cls, path: PathLike, *, device: str = "auto",
-             threads: int | None = None) -> Session:
+    def load(cls, path: PathLike, *, device: str = "auto", threads: int | None = None) -> Session:
         """Read a session that `save` has written.  It continues with the same results.
 
         Parameters

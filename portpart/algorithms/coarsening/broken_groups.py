@@ -120,8 +120,7 @@ def group_by_nets(hypergraph: Hypergraph, max_weight: int, group_size: int, seed
     space, n = hypergraph.space, hypergraph.num_vertices
     around = NetProposals(NetOptions(max_rated)).around(hypergraph, seed, without=0)
     clusters = Clusters.allocate(space, around.sizes, max_count=n)
-    groups = NetGroups(seed=seed, max_weight=max_weight, label=label,
-                       cluster=clusters.cluster)
+    groups = NetGroups(seed=seed, max_weight=max_weight, label=label, cluster=clusters.cluster)
     records = _records(space, around, groups)
     executable = space.cached_executable(
         ("groups of nets", hypergraph.type_key, label is not None),

@@ -73,8 +73,7 @@ class Rating(kl.Static):
     @property
     def of_neighbours(self) -> Choice:
         """The choice among vertices that are single."""
-        return Choice(head_of, may_join, self.neighbour, self.keep, self.score_type,
-                      tie=tie_of_ids)
+        return Choice(head_of, may_join, self.neighbour, self.keep, self.score_type, tie=tie_of_ids)
 
     @property
     def of_clusters(self) -> Choice:
@@ -222,8 +221,7 @@ def propose_cluster(i, active, graph: Csr, clusters: Proposals, by: Rating):
     if degree_of(v, graph) <= MAX_NARROW:
         own = clusters.cluster[v]
         room = cluster_capacity(v, graph, clusters)
-        best_candidate(v, own, room, graph.begin[v], graph.end[v], graph, clusters,
-                       by.of_clusters)
+        best_candidate(v, own, room, graph.begin[v], graph.end[v], graph, clusters, by.of_clusters)
 
 
 @kl.device
@@ -260,10 +258,9 @@ def propose_cluster_by_row(i, wide, graph: Csr, clusters: Proposals, rows: HashR
     memory, any that are free.
     """
     near = ClusterRow(seed=clusters.seed, proposal=clusters.proposal,
-                      max_weight=clusters.max_weight,
-                      label=clusters.label, cluster=clusters.cluster,
-                      cluster_weight=clusters.cluster_weight, total=clusters.total,
-                      keys=kl.team_array(kl.int32, by.slots),
+                      max_weight=clusters.max_weight, label=clusters.label,
+                      cluster=clusters.cluster, cluster_weight=clusters.cluster_weight,
+                      total=clusters.total, keys=kl.team_array(kl.int32, by.slots),
                       sums=kl.team_array(by.sum_type, by.slots))
     far = ClusterRow(seed=clusters.seed, proposal=clusters.proposal, max_weight=clusters.max_weight,
                      label=clusters.label, cluster=clusters.cluster,

@@ -68,8 +68,7 @@ def matching_rule(max_weight: int, options: MatchingOptions, rated: bool = False
 
 
 def matched_clusters(graph: Graph, max_weight: int, seed: int, label: Array | None = None,
-                     options: MatchingOptions = DEFAULT,
-                     rated: bool = False) -> Clusters:
+                     options: MatchingOptions = DEFAULT, rated: bool = False) -> Clusters:
     """Pairs of a heavy-edge matching and single vertices, in the order of their smaller vertex.
 
     Parameters
@@ -94,8 +93,7 @@ def matched_clusters(graph: Graph, max_weight: int, seed: int, label: Array | No
     """
     n, sizes, space = graph.num_vertices, sizes_of(graph), graph.space
     clusters = Clusters.allocate(space, sizes, max_count=n)
-    matching = Matching(seed=seed, max_weight=max_weight, label=label,
-                        mate=clusters.cluster)
+    matching = Matching(seed=seed, max_weight=max_weight, label=label, mate=clusters.cluster)
     records = {"graph": graph.csr, "active": ActiveVertices().with_words(vertices=n),
                "matching": matching, "numbering": PairNumbering.of(n),
                "key_matching": KeyMatching.of(n, options.max_matchmaker_degree)}

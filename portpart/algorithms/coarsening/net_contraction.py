@@ -56,8 +56,7 @@ def contract_in_walk(hypergraph: Hypergraph, clusters: Clusters,
     return coarse
 
 
-def contract_nets(hypergraph: Hypergraph, clusters: Clusters,
-                  weight_type: np.dtype | None = None,
+def contract_nets(hypergraph: Hypergraph, clusters: Clusters, weight_type: np.dtype | None = None,
                   max_net_size: int | None = None) -> Hypergraph:
     """Quotient of `hypergraph`: pins of one cluster become one, and so do identical nets.
 

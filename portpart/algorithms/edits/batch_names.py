@@ -64,8 +64,7 @@ class BatchNames:
         self.new: list[NewNames] = []
         self._ids: dict[IdTable, dict[Hashable, int]] = {}
 
-    def ids_of(self, values: ArrayLike | Sequence[Hashable], table: IdTable,
-               where: str) -> Any:
+    def ids_of(self, values: ArrayLike | Sequence[Hashable], table: IdTable, where: str) -> Any:
         """Return the ids of names, among which there may be ids; what has no name as it is.
 
         Raises

@@ -229,8 +229,7 @@ def check_fused(space: ExecutionSpace, operations: Operations,
         growth, weights = side.store.growth, side.table.weights
         places = ChangedRowPlaces(ONE_MORE, ONE_MORE, side.store.used, length, growth.wide)
         own = (rows, side.deletions, growth, StoreArguments(inputs.limits, places, weights),
-               changes, inputs.counters,
-               inputs.of_ids, inputs.deleted)
+               changes, inputs.counters, inputs.of_ids, inputs.deleted)
         records.update(zip(NAMES[number], own))
         key += [rows.begin.dtype, _dtype(rows.weights), inputs.deleted is None, _dtype(weights)]
     executable = space.cached_executable(("fused edits", *key), lambda: _recorded(stores, records))

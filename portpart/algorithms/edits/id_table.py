@@ -89,8 +89,7 @@ class IdTable:
             self.space.parallel_for(number, write_deletion, first, deletion, self.deletions)
         else:
             self.space.parallel_for(number, write_ids, first, deletion, weights, weight,
-                                    self.deletions,
-                                    self.weights)
+                                    self.deletions, self.weights)
 
     def exclude(self, ids: np.ndarray) -> None:
         """Mark ids as deleted from the beginning; their weights must be 0, if there are any."""

@@ -149,8 +149,7 @@ class Side:
 
 
 def combined_changes(space: ExecutionSpace, side: Side, operations: Operations,
-                     counters: EditCounters,
-                     unchanged: bool) -> Changes:
+                     counters: EditCounters, unchanged: bool) -> Changes:
     """Return the changes of operations; the counters get the first that is refused.
 
     `unchanged` says that all ids exist and none is deleted.  Then deletion times are not read,
@@ -164,8 +163,7 @@ def combined_changes(space: ExecutionSpace, side: Side, operations: Operations,
     directed = side.directed(order, length)
     deletions = Deletions(None, None) if unchanged else side.deletions
     space.parallel_for(length, find_combined_change, directed, operations, side.store.rows,
-                       deletions,
-                       changes, counters)
+                       deletions, changes, counters)
     return changes
 
 
@@ -310,8 +308,7 @@ def write_key(i, operations: Operations, directed: Directed, keys):
 
 @kl.kernel
 def find_combined_change(i, directed: Directed, operations: Operations, rows: EditableRows,
-                         deletions: Deletions,
-                         changes: Changes, counters: EditCounters):
+                         deletions: Deletions, changes: Changes, counters: EditCounters):
     """Write the change of a pair where its key stands first, and none elsewhere."""
     key = kl.int64(changes.keys[i])
     was = kl.int64(-1)

@@ -218,8 +218,7 @@ class BatchPlan:
                       "inserted": insertion.number, "first": insertion.first}
             stores.append(StoreInputs(side, counters, self.counters_of(side.table),
                                       limits_for(side.store, counts, edited.pair_weight, alone),
-                                      group,
-                                      changes))
+                                      group, changes))
         check_fused(self.space, operations, stores)
         self.changes = self._room_for_changes
 

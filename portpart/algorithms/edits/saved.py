@@ -141,8 +141,7 @@ def _hypergraph_of_ids(existing: Hypergraph, vertices: np.ndarray, nets: np.ndar
     space = existing.space
     net_offsets, net_pins = _rows(existing.net_offsets, existing.net_pins, nets, vertices, space)
     vertex_offsets, vertex_nets = _rows(existing.vertex_offsets, existing.vertex_nets, vertices,
-                                        nets,
-                                        space)
+                                        nets, space)
     return Hypergraph(net_offsets, net_pins, _weights(existing.net_weights, nets, space),
                       vertex_offsets, vertex_nets,
                       _weights(existing.vertex_weights, vertices, space), space)

@@ -185,8 +185,7 @@ def _exchanged(task: Movable, start: np.ndarray) -> np.ndarray:
     """Exchanges for the limits, then for the lower bounds as well."""
     blocks = start
     for min_weights in (np.zeros_like(task.min_weights), task.min_weights):
-        blocks = exchanged(task.weights, blocks, task.fixed_weights, min_weights,
-                           task.max_weights)
+        blocks = exchanged(task.weights, blocks, task.fixed_weights, min_weights, task.max_weights)
         if task.broken(blocks)[1] == 0:
             break
     return blocks

@@ -116,8 +116,7 @@ def evict_if_new(i, graph: objectives.NetRows, moves: Moves, cache: GainCache, b
 
 
 @kl.kernel
-def plan_eviction(_, net_counts: NetEditCounts, blocks: Blocks, figures: Figures,
-                  sequence: Pseudo):
+def plan_eviction(_, net_counts: NetEditCounts, blocks: Blocks, figures: Figures, sequence: Pseudo):
     """Whether a block is too heavy, if any vertex may move.  Called by one team."""
     overloaded = find_overloaded(blocks, figures)
     if kl.lane() == 0:

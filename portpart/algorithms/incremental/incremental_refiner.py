@@ -335,8 +335,7 @@ class IncrementalRefiner:
     def _write_report(self) -> None:
         run = self.refiner.run
         self.graph.space.parallel_for(1, refinement.write_report, run.moves.over(run.level),
-                                      run.blocks, run.level,
-                                      self.journal, team=refinement.SUM_TEAM)
+                                      run.blocks, run.level, self.journal, team=refinement.SUM_TEAM)
 
     def restore_previous(self) -> None:
         """Go back to where all were when the round began that has been broken off."""

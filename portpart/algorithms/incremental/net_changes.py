@@ -118,8 +118,7 @@ def account_deleted_net(j, net_deleted: edits.DeletedIds, graph: NetRows, moves:
 
 @kl.kernel
 def update_edited_pin(i, pins: edits.Changes, net_counts: NetEditCounts, graph: NetRows,
-                      pin_counts: PinCounts,
-                      moves: Moves, cache: GainCache):
+                      pin_counts: PinCounts, moves: Moves, cache: GainCache):
     """Count a vertex that is a pin now or no longer, and wake it; atomic, independent of order."""
     if pins.was[i] != pins.will[i]:
         v = pins.keys[i] & edits.LOW_HALF

@@ -95,8 +95,7 @@ def place_lightest(v, weight, moves: Moves, blocks: Blocks, figures: Figures):
 
 @kl.device
 def place_in_lightest(inserted: NewVertices, counts: EditCounts, graph: Csr, moves: Moves,
-                      blocks: Blocks,
-                      figures: Figures):
+                      blocks: Blocks, figures: Figures):
     """Put vertices without a block into the lightest blocks, one by one.  Called by one team."""
     for i in range(counts.inserted):
         v = new_vertex(i, inserted, counts)

@@ -261,8 +261,7 @@ def enter_move(v, block, tie, size, state: Entering, sequence: Pseudo):
 
 @kl.device
 def find_block(v, graph: Csr, state: Entering, connections: ConnectivityTable, tables: Tables,
-               found: BestTarget,
-               sequence: Pseudo, ties_by: Connectivity):
+               found: BestTarget, sequence: Pseudo, ties_by: Connectivity):
     """Find the block with room that v is tied to most, and enter the move there.
 
     All lanes of a team together.

@@ -103,8 +103,7 @@ def splits_side_by_side(splits: tuple[np.ndarray, np.ndarray], count: int,
     return np.concatenate([np.empty((0, 4), np.int64), *levels]), level_begin * count
 
 
-def record_bisection(records: Records, rule: GainRule, team: int,
-                     ordered: bool) -> Program:
+def record_bisection(records: Records, rule: GainRule, team: int, ordered: bool) -> Program:
     """The program for a graph and work arrays like these.
 
     `team` lanes work on a vertex where vertices do not depend on each other.  Unless vertices are

@@ -40,9 +40,8 @@ GAIN_BITS = 62
 """Bits of a key without its sign."""
 
 
-def grown_partitions(graphs: Graphs, clusters: list[Array], goals: np.ndarray,
-                     limits: np.ndarray, seed: int, options: GrowingOptions,
-                     kept: int | None = None,
+def grown_partitions(graphs: Graphs, clusters: list[Array], goals: np.ndarray, limits: np.ndarray,
+                     seed: int, options: GrowingOptions, kept: int | None = None,
                      splits: tuple[np.ndarray, np.ndarray] | None = None,
                      labels: list[Array] | None = None, num_labels: int = 1) -> Array:
     """Partitions of ``graphs[0]``, grown and refined on a hierarchy of graphs and hypergraphs.

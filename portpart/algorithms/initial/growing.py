@@ -138,9 +138,8 @@ def begin_growing(i, graph: Csr, candidates: Candidates, attempts: fm_gains.Atte
 
 
 @kl.device
-def grow_attempt(bisection: fm_gains.Bisection, splits: Splits, graph: Csr,
-                 candidates: Candidates, attempts: fm_gains.AttemptScratch, state: Attempting,
-                 rule: fm_gains.GainRule):
+def grow_attempt(bisection: fm_gains.Bisection, splits: Splits, graph: Csr, candidates: Candidates,
+                 attempts: fm_gains.AttemptScratch, state: Attempting, rule: fm_gains.GainRule):
     """Grow side 0 of a bisection from a random vertex."""
     middle = splits.middle[bisection.split]
     lower = bisection.lower

@@ -86,8 +86,7 @@ def add_change(q, change_near, change_across, moved: MovedVertex, bisection: Bis
 
 @kl.device
 def update_net_keys(net, moved: MovedVertex, bisection: Bisection, graph: VertexNets,
-                    candidates: Candidates,
-                    attempts: AttemptScratch):
+                    candidates: Candidates, attempts: AttemptScratch):
     """Let gains of a net's pins follow a move; a lane alone."""
     near = kl.int64(0)
     across = kl.int64(0)
@@ -204,8 +203,7 @@ def follow_together(place, end, moved: MovedVertex, bisection: Bisection, graph:
 
 @kl.device
 def update_keys_of_nets(p, here, opening, bisection: Bisection, graph: VertexNets,
-                        candidates: Candidates,
-                        attempts: AttemptScratch):
+                        candidates: Candidates, attempts: AttemptScratch):
     """Let gains follow when the vertex at p, which is returned, leaves side `here`."""
     v = candidates.order[bisection.base + p]
     moved = MovedVertex(p, here, opening)

@@ -136,8 +136,7 @@ class GrowingOptions:
     def with_starts(self, starts: int) -> GrowingOptions:
         """The same with this many candidates, each refined."""
         return replace(self, refined=starts, refined_for_many=None, candidates=starts,
-                       candidates_for_many=None,
-                       max_candidates=max(starts, self.max_candidates))
+                       candidates_for_many=None, max_candidates=max(starts, self.max_candidates))
 
 
 GROWING_ON_NETS = GrowingOptions(

@@ -198,9 +198,8 @@ def passes_for(attempt, first, totals, state: Attempting):
 
 
 @kl.device
-def refine_attempt(bisection: Bisection, splits: Splits, graph: Csr,
-                   candidates: Candidates, attempts: AttemptScratch, state: Attempting,
-                   rule: GainRule):
+def refine_attempt(bisection: Bisection, splits: Splits, graph: Csr, candidates: Candidates,
+                   attempts: AttemptScratch, state: Attempting, rule: GainRule):
     """Refine a bisection, and store the weights of its sides in the totals."""
     first = kl.int64(splits.first[bisection.split])
     middle = splits.middle[bisection.split]

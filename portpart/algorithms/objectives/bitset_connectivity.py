@@ -92,8 +92,7 @@ def place_of(alone, first, apart: kl.StaticValue):
 
 @kl.device
 def add_ties_of_lane(begin, end, here, first, graph: NetRows, connections: ConnectivityTable,
-                     net_cost: kl.StaticValue,
-                     apart: kl.StaticValue):
+                     net_cost: kl.StaticValue, apart: kl.StaticValue):
     """Add up the ties of a vertex net by net."""
     bit = bit_of(here)
     staying = kl.int64(0)
@@ -111,8 +110,7 @@ def add_ties_of_lane(begin, end, here, first, graph: NetRows, connections: Conne
 
 @kl.device
 def add_ties_of_lanes(begin, end, here, first, graph: NetRows, connections: ConnectivityTable,
-                      net_cost: kl.StaticValue,
-                      apart: kl.StaticValue):
+                      net_cost: kl.StaticValue, apart: kl.StaticValue):
     """Add up the ties of a vertex, AT_ONCE nets of a lane at a time.
 
     A lane asks for what it has to know of all of them before it adds any: atomics wait for all
@@ -153,8 +151,7 @@ def add_ties_of_lanes(begin, end, here, first, graph: NetRows, connections: Conn
 
 @kl.device
 def add_ties_of_one_word(begin, end, here, first, graph: NetRows, connections: ConnectivityTable,
-                         net_cost: kl.StaticValue,
-                         apart: kl.StaticValue):
+                         net_cost: kl.StaticValue, apart: kl.StaticValue):
     """Add up what ties a vertex in block `here` to all blocks, where a word has them.
 
     By its nets in the places begin ... end-1; block b is at first + b.  Returns the lane's ties

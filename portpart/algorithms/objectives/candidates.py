@@ -80,8 +80,7 @@ def costs_and_weights(graph: EitherGraph, parts: CandidateParts, num_blocks: int
         space.parallel_for(count * nets.num_nets, add_small_net.bound(net_cost=net_cost), *given)
         if nets.max_net_size > MAX_SMALL:
             space.parallel_for(count * nets.num_nets, add_large_net.bound(net_cost=net_cost),
-                               *given,
-                               team=TEAM_OF_LARGE)
+                               *given, team=TEAM_OF_LARGE)
     space.parallel_for(count * n, candidate_weights, graph.vertex_weights, parts.joined, n,
                        num_blocks, words[costs:])
     found = space.to_host(words)

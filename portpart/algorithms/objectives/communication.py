@@ -49,8 +49,7 @@ def communication_cost(distances: Distances) -> Objective:
     """J as an objective."""
     capacity = capacity_for(distances.num_elements)
     return Objective(communication_rules(distances.kind, capacity), distances.tables,
-                     low_degree_limit,
-                     wide_degree=16)
+                     low_degree_limit, wide_degree=16)
 
 
 def cost_of(graph: Graph, part: Array, distances: Distances) -> int:

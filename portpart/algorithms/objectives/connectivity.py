@@ -121,8 +121,7 @@ def weight_of_head(j, count, v, block, first, end, graph: Csr, connections: Conn
 
 def pairwise(max_arcs: int) -> Connectivity:
     """Heads are compared with each other, for at most this many."""
-    return Connectivity(load_heads, count_arcs, block_of_head, weight_of_head, max_arcs,
-                        max_arcs)
+    return Connectivity(load_heads, count_arcs, block_of_head, weight_of_head, max_arcs, max_arcs)
 
 
 @kl.device
@@ -136,8 +135,7 @@ def one_by_one(max_arcs: int) -> Connectivity:
 
     Nothing is added up: for objectives whose values do not depend on these weights.
     """
-    return Connectivity(load_heads, count_arcs, block_of_head, weight_of_one, max_arcs,
-                        max_arcs)
+    return Connectivity(load_heads, count_arcs, block_of_head, weight_of_one, max_arcs, max_arcs)
 
 
 # few arcs: a hash table of their blocks ------------------------------------------------------

@@ -151,8 +151,7 @@ def far_from_all(found: BestTarget, tables: Tables):
 
 @kl.device
 def value_by_heads(block, count, v, graph: Csr, part, connections: connectivity.ConnectivityTable,
-                   tables: Tables,
-                   distance: kl.StaticValue):
+                   tables: Tables, distance: kl.StaticValue):
     """Less the cost of v in a block."""
     cost = kl.int64(0)
     for j in range(count):
@@ -162,8 +161,7 @@ def value_by_heads(block, count, v, graph: Csr, part, connections: connectivity.
 
 @kl.device
 def value_by_table(block, count, v, graph: Csr, part, connections: connectivity.ConnectivityTable,
-                   tables: Tables,
-                   distance: kl.StaticValue):
+                   tables: Tables, distance: kl.StaticValue):
     """Less the cost of v in a block."""
     cost = kl.int64(0)
     for other in range(count):
@@ -174,8 +172,7 @@ def value_by_table(block, count, v, graph: Csr, part, connections: connectivity.
 
 @kl.device
 def value_along_arcs(block, count, v, graph: Csr, part, connections: connectivity.ConnectivityTable,
-                     tables: Tables,
-                     distance: kl.StaticValue):
+                     tables: Tables, distance: kl.StaticValue):
     """Less the cost of v in a block."""
     cost = kl.int64(0)
     for arc in range(graph.begin[v], graph.end[v]):

@@ -145,8 +145,7 @@ def count_ties(v, first, graph: NetRows, part, connections: ConnectivityTable, n
     wide = kl.int64(0)
     if graph.sets.width == 1:
         add_ties_of_one_word(kl.int64(graph.begin[v]), kl.int64(graph.end[v]), here, 0, graph,
-                             connections,
-                             net_cost, False)
+                             connections, net_cost, False)
     else:
         for place in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
             net = graph.targets[place]

@@ -23,8 +23,7 @@ def cut_of(graph: Graph, part: Array) -> int:
     return total_cost(graph, part, CUT)
 
 
-def total_cost(graph: Structure, part: Array, objective: Objective,
-               rows: Csr | None = None) -> int:
+def total_cost(graph: Structure, part: Array, objective: Objective, rows: Csr | None = None) -> int:
     """Cost of all edges, or nets, each once.  Waits for the device."""
     sums = cost_sums(graph, part, objective, rows or graph.csr)
     return sum_of(graph.space, sums) // 2
@@ -80,8 +79,7 @@ def find_sets(hypergraph: NetStructure, part: Array, rows: NetRows) -> None:
     space.parallel_for(listing, net_sets.begin_listing_net.bound(store=net_sets.store_list), rows,
                        part, team=SMALL_TEAM)
     space.parallel_for(large, net_sets.begin_counting, rows, counts, team=SMALL_TEAM)
-    space.parallel_for(large * pieces, count_piece, rows, counts, part, pieces,
-                       team=LARGE_TEAM)
+    space.parallel_for(large * pieces, count_piece, rows, counts, part, pieces, team=LARGE_TEAM)
     space.parallel_for(large, net_sets.store_counted_net, rows, counts, team=SMALL_TEAM)
 
 

@@ -143,8 +143,7 @@ def portpart_nets(problem: multilevel.Problem, config: HypergraphConfig) -> mult
     coarsest = config.coarsening.coarsest_vertices(problem.num_blocks)
     passes = config.refinement.passes
     first, *others = cluster_rules(problem.graph, coarsest, problem.balance.cluster_limit(coarsest),
-                                   config.clustering, problem.num_blocks,
-                                   NetProposals(config.nets))
+                                   config.clustering, problem.num_blocks, NetProposals(config.nets))
     return multilevel.Recipe(
         config.coarsening, first, multilevel.start_from_pool(problem, config.initial, passes),
         multilevel.jet_refiner(problem, config.refinement, config.order), passes, config.search,

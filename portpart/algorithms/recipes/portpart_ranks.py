@@ -43,8 +43,7 @@ __all__ = ["partition_ranks"]
 
 
 def partition_ranks(graph: DistributedGraph, balance: Balance, config: PortpartConfig, seed: int,
-                    trace: Trace, fold: Fold | None = None,
-                    wanted: Constraints = UNCONSTRAINED,
+                    trace: Trace, fold: Fold | None = None, wanted: Constraints = UNCONSTRAINED,
                     rule: MoveRule | None = None) -> tuple[Array, np.ndarray]:
     """Blocks for the vertices of a rank, within their bounds if that is possible.
 

@@ -146,8 +146,7 @@ class Piece:
         """The piece for the options of a level."""
         return self
 
-    def records(self, space: ExecutionSpace, sizes: RefinementSizes,
-                run: Run) -> dict[str, Record]:
+    def records(self, space: ExecutionSpace, sizes: RefinementSizes, run: Run) -> dict[str, Record]:
         """Its own records, by the names that kernels have for them."""
         return {}
 

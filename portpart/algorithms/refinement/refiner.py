@@ -179,8 +179,7 @@ class Refiner:
         """Go back to the best partition of `graph`."""
         run = self.run
         self.space.parallel_for(graph.num_vertices, revert_to_best, run.moves, run.cache,
-                                run.active,
-                                run.incumbent)
+                                run.active, run.incumbent)
         self._at_best = True
 
     def refine(self, graph: Structure, filter_ratio: float = 0.0,
@@ -213,8 +212,7 @@ class Refiner:
         """Reset all vertices in their blocks, the previous ones of runs around some of them."""
         self.run = run = self.run.replaced(level=self._words_on_space())
         self.space.parallel_for(graph.num_vertices, reset_each_vertex, run.moves, run.cache,
-                                run.active,
-                                run.incumbent, journal.previous)
+                                run.active, run.incumbent, journal.previous)
 
     def set_balance(self, balance: Balance) -> None:
         """Have other limits from now on."""

@@ -185,16 +185,14 @@ class ProcessRanks(ABC):
         """What all ranks have for this one of numbers that each has for all."""
         return numbers.copy() if self.size == 1 else self._swapped(numbers)
 
-    def _deliver(self, send: Array, sent: np.ndarray, recv: Array,
-                 arriving: np.ndarray) -> None:
+    def _deliver(self, send: Array, sent: np.ndarray, recv: Array, arriving: np.ndarray) -> None:
         """Send each rank its part, and get what is for this one; the numbers are known."""
         transfer = transfer_of(recv)
         if self.size == 1:
             transfer.copy(recv[: int(arriving[0])], send[: int(sent[0])])
             return
         on_host = transfer.host_memory(recv)
-        self._exchange(transfer_of(send).on_host(send[: int(sent.sum())]), sent, on_host,
-                       arriving)
+        self._exchange(transfer_of(send).on_host(send[: int(sent.sum())]), sent, on_host, arriving)
         transfer.write(recv, on_host)
 
     def vote(self, problem: Exception | None) -> None:

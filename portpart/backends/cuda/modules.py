@@ -107,8 +107,7 @@ class Modules:
             self._shared[shared] = cache_folder.read(shared)
         return self._shared[shared]
 
-    def _have_written(self, parts: dict[str, Text], head: str, quick: bool,
-                      later: bool) -> None:
+    def _have_written(self, parts: dict[str, Text], head: str, quick: bool, later: bool) -> None:
         size = 0 if later else len(parts)
         writing = WRITING.submit(lambda: self._write(parts, head, quick, later), size)
         for file in parts:

@@ -271,8 +271,7 @@ class Nccl(Mpi):
         require_space(int(arriving.sum()), parcel)
         return sent, arriving
 
-    def _deliver(self, send: Array, sent: np.ndarray, recv: ndarray,
-                 arriving: np.ndarray) -> None:
+    def _deliver(self, send: Array, sent: np.ndarray, recv: ndarray, arriving: np.ndarray) -> None:
         """Begin to send each rank its part of an array, as one group of calls."""
         if isinstance(send, np.ndarray):
             super()._deliver(send, sent, recv, arriving)

@@ -236,8 +236,7 @@ class CudaSpace(programs.ExecutionSpace):
     def dry_runs(self) -> CudaDryRuns | None:
         return self._rehearsals if self.program_mode == RESIDENT and not self.profiling else None
 
-    def _direct(self, kernel: Kernel, team: int, key: list[Any],
-                args: tuple[Any, ...]) -> Direct:
+    def _direct(self, kernel: Kernel, team: int, key: list[Any], args: tuple[Any, ...]) -> Direct:
         """Compile what is launched for the first time with such arguments."""
         tags = tuple(map(programs.tag_of, args))
         function = Direct(self.kernels.direct(kernel, tags, team),

@@ -189,8 +189,7 @@ class _Checker(ast.NodeVisitor):
                         "make it in the kernel and pass it as an argument")
         name = node.targets[0]
         if node not in self.tree.body or not isinstance(name, ast.Name):
-            self.refuse(node, "a team array needs its own name and is made once",
-                        team_arrays.FORM)
+            self.refuse(node, "a team array needs its own name and is made once", team_arrays.FORM)
         if name.id in self.named:
             self.refuse(name, f"{name.id!r} has a value above", "give the team array a new name")
         self.target(name)

@@ -340,8 +340,7 @@ class _Flattener(Rewriter):
                                 f"{known.id!r} and {given.id!r}", "pass on parts of one")
         return list(result.values())
 
-    def path_in(self, owner: Reference, path: Path, node: ast.expr,
-                target: DeviceFunction) -> Path:
+    def path_in(self, owner: Reference, path: Path, node: ast.expr, target: DeviceFunction) -> Path:
         """The way to a field that `target` uses, in words that stand for its record, too."""
         if not issubclass(owner.kind, Words) or not path:
             return path

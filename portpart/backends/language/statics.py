@@ -182,8 +182,7 @@ class Specialiser(Rewriter):
                                      for name, place in places.items()})
             node.args = [each for place, each in enumerate(node.args)
                          if place not in places.values()]
-            node.func = self.name_for(node.func, f"{dotted(node.func)}.{len(self.names)}",
-                                      target)
+            node.func = self.name_for(node.func, f"{dotted(node.func)}.{len(self.names)}", target)
         elif isinstance(node.func, ast.Attribute):
             node.func = self.visit(node.func)
         node.args = [self.visit(each) for each in node.args]

@@ -75,8 +75,7 @@ def with_alone(n: int, ends: Ends, weights: np.ndarray | None) -> tuple[Ends, np
     return with_loops(np.flatnonzero(alone), ends, weights)
 
 
-def as_they_occur(n: int, ends: Ends,
-                  weights: np.ndarray | None) -> tuple[Ends, np.ndarray | None]:
+def as_they_occur(n: int, ends: Ends, weights: np.ndarray | None) -> tuple[Ends, np.ndarray | None]:
     """Edges in an order in which vertices 0, 1 ... occur one by one, smaller ends first.
 
     Edges go by their larger ends.  A vertex without a smaller neighbour occurs with the next vertex

@@ -214,8 +214,7 @@ def _made(graph: DistributedGraph, rows: Rows, ids: Array,
     if rows.num_arcs <= MAX_INT32_ARCS:
         offsets = converted(space, offsets, np.int32)
     local = Graph(offsets, found.targets, rows.weights, reported[1] if len(reported) > 1 else None,
-                  space,
-                  global_ids=reported[0], totals=graph.totals)
+                  space, global_ids=reported[0], totals=graph.totals)
     return DistributedGraph(graph.comm, first, local, found.ghost_names, found.halo, names)
 
 

@@ -55,8 +55,7 @@ class ProposalChains:
         self._waiting = Waiting.allocate(space, count).over(
             Waiting.own_words(space.zeros(1, np.int64)))
         self._slots = space.empty(state.own, np.int32)
-        space.parallel_for(count, follow_wish, state.listed, state.csr, state.rounds,
-                           self._waiting)
+        space.parallel_for(count, follow_wish, state.listed, state.csr, state.rounds, self._waiting)
         self._count = int(space.to_host(self._waiting.own_words.array)[0])
         are_exits = space.empty(self._count, np.int8)
         space.parallel_for(self._count, mark_exit, self._waiting, are_exits)

@@ -132,8 +132,7 @@ def merged(space: ExecutionSpace, made: ClusterRows, arrived: ArrivedRows, known
     return result, foreign
 
 
-def _all_foreign(space: ExecutionSpace, known: Array, heads: Array, low: int,
-                 own: int) -> Array:
+def _all_foreign(space: ExecutionSpace, known: Array, heads: Array, low: int, own: int) -> Array:
     """Foreign clusters of two kinds, ascending and each once."""
     outside = space.empty(len(heads), np.int8)
     space.parallel_for(len(heads), mark_outside, heads, low, low + own, outside)
@@ -149,8 +148,7 @@ def _touched_rows(space: ExecutionSpace, made: ClusterRows, arrived: ArrivedRows
     """The rows that get others, and then these; heads are numbered behind them."""
     num_touched, num_rows = len(touched), len(touched) + len(arrived.names)
     degrees, masses = space.empty(num_rows, np.int32), space.empty(num_rows, np.int64)
-    space.parallel_for(num_rows, measure_row, touched, num_touched, made, arrived, degrees,
-                       masses)
+    space.parallel_for(num_rows, measure_row, touched, num_touched, made, arrived, degrees, masses)
     offsets = offsets_from_counts(space, degrees)
     begin, end = (int(each) for each in space.to_host(offsets[[num_touched, -1]]))
     rows = ClusterRows(offsets, space.empty(end, np.int32),

@@ -93,8 +93,7 @@ def refine(pair: Pair, counts, candidates: PierceCandidates, nodes: NodeLabels, 
             else:
                 is_source = of_source <= of_sink
                 wanted = number_wanted(is_source, min(of_source, of_sink), step, pair, flows)
-                going = pierce(is_source, wanted, pair, counts, candidates, nodes, flows,
-                               rules)
+                going = pierce(is_source, wanted, pair, counts, candidates, nodes, flows, rules)
                 step += 1
     kl.team_sync()
     for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):

@@ -121,8 +121,7 @@ class FlowRefiner:
             record_flows(program, slots["level"], slots["graph"], rules.has_nets)
             return program
 
-        key = ("flow refinement", *graph.type_key, fixed is None, self.sizes.counter,
-               self.net_cost)
+        key = ("flow refinement", *graph.type_key, fixed is None, self.sizes.counter, self.net_cost)
         self.space.cached_executable(key, record).run(records, max(n, k * k))
         return int(state.FlowLevel(self.space.to_host(level.array)).total_gain)
 

@@ -138,8 +138,7 @@ def count_pin(block, net, graph: FlowNets):
     while found != block:
         found = kl.atomic_load(graph.blocks.block, place)
         if found == EMPTY:
-            found = kl.team_atomic_cas(graph.blocks.block, place, kl.int32(EMPTY),
-                                       kl.int32(block))
+            found = kl.team_atomic_cas(graph.blocks.block, place, kl.int32(EMPTY), kl.int32(block))
             if found == EMPTY:
                 found = kl.int32(block)
         if found != block:

@@ -169,8 +169,7 @@ def link_pins(u, graph: FlowNets, networks: Networks):
     for entry in range(networks.begin[u], networks.end[u]):
         place = kl.int64(networks.reverse[entry])
         if networks.target[entry] == EDGE:
-            back = kl.team_atomic_cas(graph.blocks.mark, place, kl.int32(PENDING),
-                                      kl.int32(entry))
+            back = kl.team_atomic_cas(graph.blocks.mark, place, kl.int32(PENDING), kl.int32(entry))
             is_last = back != PENDING
             networks.target[entry] = kl.int32(EDGE if is_last else u)
             networks.reverse[entry] = back

@@ -108,8 +108,7 @@ def begin_queue(counts):
 
 
 @kl.device
-def search_on(backwards, pair: Pair, counts, nodes: NodeLabels, networks: Networks,
-              arcs: ArcRules):
+def search_on(backwards, pair: Pair, counts, nodes: NodeLabels, networks: Networks, arcs: ArcRules):
     """Continue a search from the search list over residual arcs, backwards from the sink or
     forwards from stuck excess.  Returns the number of layers.  All lanes of a team.
 

@@ -80,8 +80,7 @@ def store_admitted(admitted, weight, found: objectives.BestTarget):
 
 @kl.device
 def include_previous_block(v, graph: Csr, moves: Moves, blocks: Blocks, figures: Figures,
-                           found: objectives.BestTarget,
-                           search: BlockSearch):
+                           found: objectives.BestTarget, search: BlockSearch):
     """Correct the best target where v has no connection to its previous block.  Called by one lane.
 
     Connected blocks include their migration gain already: the previous one could not win by its
@@ -104,8 +103,7 @@ def include_previous_block(v, graph: Csr, moves: Moves, blocks: Blocks, figures:
 
 @kl.device
 def best_candidate(v, graph: Csr, state: Searching, connections: objectives.ConnectivityTable,
-                   tables: objectives.Tables, found: objectives.BestTarget,
-                   search: BlockSearch):
+                   tables: objectives.Tables, found: objectives.BestTarget, search: BlockSearch):
     """Find out, all lanes together, what `BestTarget` says about v; a hash breaks ties."""
     best_touched(v, graph, state, connections, tables, found, search)
     if kl.value_or(state.blocks.move_cost, v, 0) > 0 and kl.lane() == 0:
@@ -115,8 +113,7 @@ def best_candidate(v, graph: Csr, state: Searching, connections: objectives.Conn
 
 @kl.device
 def best_touched(v, graph: Csr, state: Searching, connections: objectives.ConnectivityTable,
-                 tables: objectives.Tables, found: objectives.BestTarget,
-                 search: BlockSearch):
+                 tables: objectives.Tables, found: objectives.BestTarget, search: BlockSearch):
     """The same; the previous block counts only if v is connected to it."""
     num_blocks = state.figures.blocks
     seed = state.figures.seed

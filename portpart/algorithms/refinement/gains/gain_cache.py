@@ -155,8 +155,7 @@ class GainSteps(Piece):
             max_degree = widths.one_lane if one_lane else widths.max_low_degree
             if max_degree >= 0:
                 program.launch(level.dirty, kernels.low_degree(widths.counter, max_degree),
-                               team=team,
-                               one_lane=one_lane, more=Nothing())
+                               team=team, one_lane=one_lane, more=Nothing())
         launch_high_degree(this, level.dirty_groups, kernels)
         if not widths.summed:
             launch_hubs(this, level.hubs, kernels)
@@ -177,8 +176,7 @@ def launch_by_degree(this: Recording, count: Element, hubs: Element, kernels: By
     with this.program.side_by_side():
         if widths.max_low_degree >= 0:
             this.program.launch(count, kernels.low_degree(widths.counter, widths.max_low_degree),
-                                team=widths.team,
-                                one_lane=0, more=more or Nothing())
+                                team=widths.team, one_lane=0, more=more or Nothing())
         launch_high_degree(this, count, kernels, more)
         launch_hubs(this, hubs, kernels, more)
 
@@ -188,8 +186,7 @@ def launch_high_degree(this: Recording, count: Element, kernels: ByDegree,
     """Launch the kernel for vertices with many neighbours, if there are any."""
     if this.widths.high_degree:
         this.program.launch(count, kernels.high_degree(this.widths.counter),
-                            team=this.rules.team_of_high_degree,
-                            more=more or Nothing())
+                            team=this.rules.team_of_high_degree, more=more or Nothing())
 
 
 def launch_hubs(this: Recording, hubs: Element, kernels: ByDegree,

@@ -122,8 +122,7 @@ def list_group(joins, number, place, listed, graph: NetRows, afterburner: NetAft
 
 @kl.device
 def afterburner_group(count, net, connectivity, moving_pins: MovingPins, graph: NetRows,
-                      state: AfterburnerState,
-                      net_cost: kl.StaticValue):
+                      state: AfterburnerState, net_cost: kl.StaticValue):
     """Add the gains of the moves that `moving_pins.left` lists, and count these pins at their
     targets.
 
@@ -171,8 +170,7 @@ def critical_blocks(first, sets: PinSets, pin_counts: PinCounts, afterburner: Ne
 
 @kl.device
 def afterburner_line(net, end, critical, moving_pins: MovingPins, graph: NetRows,
-                     state: AfterburnerState,
-                     net_cost: kl.StaticValue, move_order: MoveOrder):
+                     state: AfterburnerState, net_cost: kl.StaticValue, move_order: MoveOrder):
     """Add the gains of moves in line that matter, group by group.  All lanes of a team together."""
     connectivity = kl.int64(graph.sets.connectivity[net])
     for base in range(kl.int64(graph.nets.begin[net]), end, AT_ONCE * kl.team_size()):
@@ -185,8 +183,7 @@ def afterburner_line(net, end, critical, moving_pins: MovingPins, graph: NetRows
             list_group(joins, number - begin, place, moving_pins.left, graph, state.afterburner,
                        move_order)
             connectivity += afterburner_group(total - begin, net, connectivity, moving_pins, graph,
-                                              state,
-                                              net_cost)
+                                              state, net_cost)
     return connectivity
 
 
@@ -205,15 +202,13 @@ def count_back(net, first, own, critical, graph: NetRows, state: AfterburnerStat
             v = graph.nets.pins[place]
             if move_order.wants(v, state.moves, state.cache) and matters(v, critical, state.moves,
                                                                      state.cache):
-                shift_pin(first, state.cache.best_target[v], state.moves.part[v],
-                          state.pin_counts)
+                shift_pin(first, state.cache.best_target[v], state.moves.part[v], state.pin_counts)
     return own
 
 
 @kl.kernel
 def afterburner_large_net(i, graph: NetRows, lists: NetLists, state: AfterburnerState,
-                          net_cost: kl.StaticValue,
-                          move_order: MoveOrder):
+                          net_cost: kl.StaticValue, move_order: MoveOrder):
     """The same for a net with counters, which change with the moves and are restored."""
     moving_pins = MovingPins(left=kl.team_array(kl.int32, MAX_GROUP),
                              reached=kl.team_array(kl.int32,

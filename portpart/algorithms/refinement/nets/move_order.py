@@ -61,8 +61,7 @@ def turns_by(order: str, wants: kl.DeviceFunction) -> MoveOrder:
     if order == "id":
         return MoveOrder(turn_by_id, all_pins, pin_at, wants)
     return MoveOrder(turn_by_gain.bound(wants=wants), sort_by_gain.bound(wants=wants),
-                     moving_pin_at,
-                     wants, sorts=True)
+                     moving_pin_at, wants, sorts=True)
 
 
 @kl.device

@@ -192,8 +192,7 @@ def mark_few(net, graph: NetRows, cache: GainCache):
 
 @kl.device
 def update_net(net, connectivity_before, changed, graph: NetRows, state: NetUpdate,
-               net_cost: kl.StaticValue,
-               concerns: kl.StaticValue):
+               net_cost: kl.StaticValue, concerns: kl.StaticValue):
     """Account for what a net costs more, and mark its pins if their gains are stale.
 
     All lanes of a team together.

@@ -297,8 +297,7 @@ class NetPropagation(Piece):
         with program.side_by_side():
             program.launch(movable, gains.keep_movable)
             launch_with_hubs(this, movable, of_proposed(self.wants, list_nets_of),
-                             this.widths.of_many,
-                             rows.hub_chunks.chunks)
+                             this.widths.of_many, rows.hub_chunks.chunks)
         with program.side_by_side():
             program.launch(rows.lists.small_listed, afterburner_small_net,
                            team=objectives.SMALL_TEAM, move_order=self.move_order)

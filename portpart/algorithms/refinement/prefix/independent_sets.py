@@ -219,8 +219,7 @@ class IndependentSets(Piece):
     def records(self, space: ExecutionSpace, sizes: RefinementSizes,
                 run: Run) -> dict[str, kl.Record]:
         """The legal moves, and the sequence of them."""
-        return {"sequence": sequence_for(space, sizes, run, self.zero_gain,
-                                         self.apply_later_moves)}
+        return {"sequence": sequence_for(space, sizes, run, self.zero_gain, self.apply_later_moves)}
 
     def move(self, this: Recording) -> None:
         """Legal moves, an independent set of them, and its balanced prefix."""

@@ -73,8 +73,7 @@ def record_requests(this: Recording) -> None:
 
 @kl.kernel
 def protect_light_source(i, graph: Csr, moves: Moves, active: ActiveSets, blocks: Blocks,
-                         figures: Figures,
-                         sequence: MoveSequence):
+                         figures: Figures, sequence: MoveSequence):
     """Drop the legal move of a vertex without which its block would be too light.
 
     Too light is below mean / (1 + imbalance), as in METIS; all operations are IEEE's.

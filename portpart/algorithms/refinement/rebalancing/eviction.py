@@ -57,8 +57,7 @@ class EvictionRating(kl.Static):
 
 @kl.device
 def rate(v, graph: Csr, state: Evicting, connections: ConnectivityTable, tables: Tables,
-         found: BestTarget, more: kl.Record,
-         rating: EvictionRating):
+         found: BestTarget, more: kl.Record, rating: EvictionRating):
     """Find target and loss of a vertex that may leave, and its bucket.
 
     Weak: the loss is measured against the best target (equation 4.9), strong: against what
@@ -123,8 +122,7 @@ class RatingByCache(kl.Scope):
 
 @kl.device
 def is_eviction_candidate(v, slight, graph: Csr, moves: Moves, blocks: Blocks,
-                          rebalancing: Rebalancing,
-                          figures: Figures, rule: RebalancingRule):
+                          rebalancing: Rebalancing, figures: Figures, rule: RebalancingRule):
     """Whether v's block is too heavy, slightly or not as asked, and v not so heavy as to stay.
 
     Fixed vertices stay.
@@ -182,8 +180,7 @@ def list_movable_candidates(i, graph: Csr, state: Deciding, rule: RebalancingRul
     """List a movable vertex if its block is slightly too heavy; all that lose nothing are."""
     v = gains.movable_vertex(i, state.active)
     if is_eviction_candidate(v, True, graph, state.moves, state.blocks, state.rebalancing,
-                             state.figures,
-                             BY_WEIGHT):
+                             state.figures, BY_WEIGHT):
         state.rebalancing.listed[kl.atomic_next(state.rebalancing, Rebalancing.candidates)] = v
         rate_by_cache(v, graph, state, rule)
 

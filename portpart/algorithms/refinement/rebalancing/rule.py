@@ -334,8 +334,7 @@ def set_threshold(b, active: gains.ActiveSets, blocks: Blocks, unrated: gains.Un
     overload = blocks.weight[b] - blocks.limits[b] - figures.slack
     slot = kl.int64(-1)
     if overload > 0:
-        bucket = first_reaching(rebalancing.bucket_weight, b * BUCKETS, kl.int64(BUCKETS),
-                                overload)
+        bucket = first_reaching(rebalancing.bucket_weight, b * BUCKETS, kl.int64(BUCKETS), overload)
         before = kl.int64(0)
         for j in range(kl.lane(), bucket, kl.team_size()):
             before += rebalancing.bucket_weight[b * BUCKETS + j]
