@@ -15,9 +15,7 @@ import lazy_loader
 from portpart.base.interrupts import late_signals
 
 
-def door(
-    name: str, file: str
-) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+def door(name: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """``__getattr__``, ``__dir__`` and ``__all__`` of a package.
 
     Parameters

@@ -12,9 +12,8 @@ from portpart.cli import files, options
 @click.argument("output", metavar="OUTPUT")
 @options.reading_options
 @click.option("--to", "output_format", metavar="NAME", help="Format of OUTPUT.")
-def command(
-    graph: str, output: str, reading: options.ReadingOptions, output_format: str | None
-) -> None:
+def command(graph: str, output: str, reading: options.ReadingOptions,
+            output_format: str | None) -> None:
     """Convert GRAPH to OUTPUT; the format of OUTPUT follows from its name unless --to is given.
 
     Names may end in .gz or .xz: portpart convert road.gr.gz road.graph

@@ -137,9 +137,8 @@ def read_hypergraph(name: str, reading: ReadingOptions) -> Hypergraph:
                               **given)
 
 
-def read_graph_and_names(
-    name: str, reading: ReadingOptions, named: bool
-) -> tuple[Graph | Hypergraph, Sequence[Hashable] | None]:
+def read_graph_and_names(name: str, reading: ReadingOptions,
+                         named: bool) -> tuple[Graph | Hypergraph, Sequence[Hashable] | None]:
     """Read a graph or hypergraph and, if `named`, the names of its vertices."""
     from portpart import io
 
@@ -233,10 +232,8 @@ def writes_nets(name: str, file_format: str | None) -> bool:
     return (file_format or net_format_of_name(name)) == "hmetis"
 
 
-def read_partition(
-    name: str, count: int, names: Sequence[Hashable] | None = None, free: bool = False,
-    k: int | None = None, of_edges: bool = False,
-) -> np.ndarray:
+def read_partition(name: str, count: int, names: Sequence[Hashable] | None = None,
+                   free: bool = False, k: int | None = None, of_edges: bool = False) -> np.ndarray:
     """Read one block number a line from file `name`, for `count` vertices or edges.
 
     With `names` a name stands before each.  With `free` -1 stands for a vertex that is in no block.

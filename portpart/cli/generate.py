@@ -64,10 +64,8 @@ def delaunay(vertices: int, seed: int, output: str, file_format: str | None) -> 
 @click.option("--radius", type=click.FloatRange(min=0), help="Default: mean degree 0.95 ln n.")
 @click.option("--dimensions", type=click.IntRange(2, 3), default=2, show_default=True)
 @_outputs
-def rgg(
-    vertices: int, seed: int, radius: float | None, dimensions: int, output: str,
-    file_format: str | None,
-) -> None:
+def rgg(vertices: int, seed: int, radius: float | None, dimensions: int, output: str,
+        file_format: str | None) -> None:
     """Random geometric graph: edges join close points in the unit square or cube."""
     from portpart import generators
 
@@ -79,9 +77,7 @@ def rgg(
 @click.option("--edge-factor", type=count, default=16, show_default=True)
 @_seed(3)
 @_outputs
-def rmat(
-    scale: int, edge_factor: int, seed: int, output: str, file_format: str | None
-) -> None:
+def rmat(scale: int, edge_factor: int, seed: int, output: str, file_format: str | None) -> None:
     """R-MAT graph of 2^SCALE vertices: skewed degrees, as in social networks."""
     from portpart import generators
 
@@ -104,9 +100,8 @@ def road(vertices: int, seed: int, output: str, file_format: str | None) -> None
 @_seed(0)
 @click.option("--points", metavar="FILE", help="Also write the coordinates as a .npy file.")
 @_outputs
-def airfoil(
-    vertices: int, seed: int, points: str | None, output: str, file_format: str | None
-) -> None:
+def airfoil(vertices: int, seed: int, points: str | None, output: str,
+            file_format: str | None) -> None:
     """Unstructured mesh around an airfoil, finer near it."""
     from portpart import generators
 
@@ -125,9 +120,8 @@ def airfoil(
               show_default=True)
 @_seed(6)
 @_outputs
-def netlist(
-    vertices: int, fanout: float, rent: float, seed: int, output: str, file_format: str | None
-) -> None:
+def netlist(vertices: int, fanout: float, rent: float, seed: int, output: str,
+            file_format: str | None) -> None:
     """Hypergraph like a netlist: one net per gate, with locality by Rent's rule."""
     from portpart import generators
 

@@ -171,9 +171,7 @@ def survey(space: ExecutionSpace, offsets: Array, targets: Array, weights: Array
                   all_weights_one=facts[NOT_ONE] == 0)
 
 
-def arc_ends(
-    space: ExecutionSpace, offsets: Array, targets: Array, arc: int
-) -> tuple[int, int]:
+def arc_ends(space: ExecutionSpace, offsets: Array, targets: Array, arc: int) -> tuple[int, int]:
     """Tail and head of the arc at position `arc`."""
     tail = int(np.searchsorted(space.to_host(offsets), arc, side="right")) - 1
     return tail, int(space.to_host(targets[arc : arc + 1])[0])
@@ -189,9 +187,8 @@ def _refuse_target(space: ExecutionSpace, offsets: Array, targets: Array, arc: i
     )
 
 
-def refuse_asymmetry(
-    space: ExecutionSpace, offsets: Array, targets: Array, weights: Array | None
-) -> NoReturn:
+def refuse_asymmetry(space: ExecutionSpace, offsets: Array, targets: Array,
+                     weights: Array | None) -> NoReturn:
     """Raise, naming the first arc that has no reverse arc of equal weight; works on the host."""
     offsets, targets = space.to_host(offsets), space.to_host(targets)
     weights = None if weights is None else space.to_host(weights)
@@ -209,9 +206,7 @@ def refuse_asymmetry(
                      vertex=u)
 
 
-def _first_unmatched(
-    sources: np.ndarray, targets: np.ndarray, weights: np.ndarray | None
-) -> int:
+def _first_unmatched(sources: np.ndarray, targets: np.ndarray, weights: np.ndarray | None) -> int:
     """Position of the first arc that occurs more often than its reverse with that weight."""
     num_arcs = len(sources)
     keys = np.concatenate([sources << 32 | targets, targets << 32 | sources])

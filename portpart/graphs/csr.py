@@ -38,10 +38,9 @@ def directions_of(symmetrize: bool | str | None) -> str | None:
     raise InputError(f"symmetrize is {shown(symmetrize)}; it must be True, False, 'sum' or 'max'")
 
 
-def undirected_rows(
-    space: ExecutionSpace, n: int, sources: Array, targets: Array, weights: Array | None,
-    directions: str = AGREE,
-) -> tuple[Array, Array, Array | None]:
+def undirected_rows(space: ExecutionSpace, n: int, sources: Array, targets: Array,
+                    weights: Array | None,
+                    directions: str = AGREE) -> tuple[Array, Array, Array | None]:
     """CSR rows (offsets, targets, weights) of arcs taken without direction, rows ascending.
 
     Weights of a repeated ordered pair add up.  An edge that stands in both directions has the
@@ -94,10 +93,8 @@ def _refuse_disagreement(space: ExecutionSpace, keys: Array, weights: Array, pla
                      "larger", edge=(u, v))
 
 
-def directed_rows(
-    space: ExecutionSpace, n: int, sources: Array, targets: Array, weights: Array | None,
-    loops: bool = True,
-) -> tuple[Array, Array, Array | None]:
+def directed_rows(space: ExecutionSpace, n: int, sources: Array, targets: Array,
+                  weights: Array | None, loops: bool = True) -> tuple[Array, Array, Array | None]:
     """CSR rows of arcs as they are, rows ascending; repeated arcs are merged, loops dropped.
 
     Without `loops` they are not searched for.
@@ -106,10 +103,8 @@ def directed_rows(
     return unpacked(space, n, keys, weights)
 
 
-def merged_arcs(
-    space: ExecutionSpace, n: int, sources: Array, targets: Array, weights: Array | None,
-    loops: bool = True,
-) -> tuple[Array, Array | None]:
+def merged_arcs(space: ExecutionSpace, n: int, sources: Array, targets: Array,
+                weights: Array | None, loops: bool = True) -> tuple[Array, Array | None]:
     """Sorted keys of the distinct arcs that are no loops, and the sums of their weights.
 
     What those of all arcs add up to is the caller's business.
@@ -128,9 +123,8 @@ def merged_arcs(
     return runs.first_of(keys), runs.sums_of(weights, order)
 
 
-def unpacked(
-    space: ExecutionSpace, n: int, keys: Array, weights: Array | None
-) -> tuple[Array, Array, Array | None]:
+def unpacked(space: ExecutionSpace, n: int, keys: Array,
+             weights: Array | None) -> tuple[Array, Array, Array | None]:
     """CSR rows of sorted keys."""
     num_arcs = len(keys)
     offsets = space.empty(n + 1, np.int32 if num_arcs <= MAX_INT32_ARCS else np.int64)
@@ -156,17 +150,15 @@ def tails(space: ExecutionSpace, offsets: Array, num_arcs: int) -> Array:
     return sources
 
 
-def without_loops(
-    space: ExecutionSpace, offsets: Array, targets: Array, weights: Array | None
-) -> tuple[Array, Array, Array | None]:
+def without_loops(space: ExecutionSpace, offsets: Array, targets: Array,
+                  weights: Array | None) -> tuple[Array, Array, Array | None]:
     """The same CSR rows, in the same order, less the self loops."""
     return proper_rows(space, offsets, targets, weights,
                        targets != tails(space, offsets, len(targets)))
 
 
-def proper_rows(
-    space: ExecutionSpace, offsets: Array, targets: Array, weights: Array | None, proper: Array
-) -> tuple[Array, Array, Array | None]:
+def proper_rows(space: ExecutionSpace, offsets: Array, targets: Array, weights: Array | None,
+                proper: Array) -> tuple[Array, Array, Array | None]:
     """The same CSR rows, in the same order, with the arcs that are `proper` alone."""
     kept = space.zeros(len(targets) + 1, np.int64)
     kept[1:] = proper.cumsum()

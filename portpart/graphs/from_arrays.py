@@ -138,10 +138,9 @@ def edges_graph(n: int, sources: Any, targets: ArrayLike, weights: Numbers | Non
     return _joined(here, n, sources, targets, weights, vertex_weights, directions, scale, copy)
 
 
-def integer_weights(
-    space: ExecutionSpace, weights: Numbers | None, tails_of: Callable[[], Array], heads: Array,
-    of_what: str, mode: str, scale: float | None,
-) -> tuple[Array | None, float]:
+def integer_weights(space: ExecutionSpace, weights: Numbers | None, tails_of: Callable[[], Array],
+                    heads: Array, of_what: str, mode: str,
+                    scale: float | None) -> tuple[Array | None, float]:
     """Weights of arcs or edges as integers, and their scale; those of loops become 0."""
     if weights is None or mode == IGNORE:
         return None, 1
@@ -154,10 +153,9 @@ def integer_weights(
     return converted(space, values, mode, scale)
 
 
-def _joined(
-    space: ExecutionSpace, n: int, sources: Array, targets: Array, weights: Array | None,
-    vertex_weights: Numbers | None, directions: str, scale: float, copy: bool | None,
-) -> Graph:
+def _joined(space: ExecutionSpace, n: int, sources: Array, targets: Array, weights: Array | None,
+            vertex_weights: Numbers | None, directions: str, scale: float,
+            copy: bool | None) -> Graph:
     """The graph of arcs taken without direction."""
     offsets, targets, weights = undirected_rows(space, n, sources, targets, weights, directions)
     total = len(targets) if weights is None else total_of(weights, "arc weights")

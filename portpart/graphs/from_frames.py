@@ -36,10 +36,8 @@ def is_frame(obj: GraphLike) -> bool:
         hasattr(obj, "column_names") or (hasattr(obj, "columns") and hasattr(obj, "shape")))
 
 
-def graph_of_frame(
-    frame: Any, vertex_weights: Numbers, edge_weights: Numbers, how: ArcReading,
-    space: ExecutionSpace | None,
-) -> Graph:
+def graph_of_frame(frame: Any, vertex_weights: Numbers, edge_weights: Numbers, how: ArcReading,
+                   space: ExecutionSpace | None) -> Graph:
     """The undirected graph of a frame with one edge a row."""
     if isinstance(vertex_weights, str):
         raise InputError(f"vertex_weights={shown(vertex_weights)}: a frame of edges has no "

@@ -52,10 +52,8 @@ def is_networkit(obj: GraphLike) -> bool:
     return hasattr(obj, "numberOfNodes") and hasattr(obj, "iterEdges")
 
 
-def graph_of_networkx(
-    graph: Any, vertex_weights: Numbers, edge_weights: Numbers, how: ArcReading,
-    space: ExecutionSpace | None,
-) -> Graph:
+def graph_of_networkx(graph: Any, vertex_weights: Numbers, edge_weights: Numbers, how: ArcReading,
+                      space: ExecutionSpace | None) -> Graph:
     """The graph of a NetworkX graph, named by its nodes."""
     names = list(graph.nodes)
     number = {node: i for i, node in enumerate(names)}
@@ -74,10 +72,8 @@ def graph_of_networkx(
     return graph_of_edges(found, vertex_weights, how, space)
 
 
-def graph_of_igraph(
-    graph: Any, vertex_weights: Numbers, edge_weights: Numbers, how: ArcReading,
-    space: ExecutionSpace | None,
-) -> Graph:
+def graph_of_igraph(graph: Any, vertex_weights: Numbers, edge_weights: Numbers, how: ArcReading,
+                    space: ExecutionSpace | None) -> Graph:
     """The graph of an igraph graph, with the names of its vertices if they have any."""
     names = list(graph.vs["name"]) if "name" in graph.vs.attributes() else None
     if isinstance(vertex_weights, str):
@@ -117,9 +113,8 @@ def _refuse_attribute(option: str, name: str, known: list[str], of_what: str) ->
     raise InputError(f"{option}={shown(name)}: no {of_what} has an attribute of that name; {there}")
 
 
-def graph_of_edges(
-    edges: NamedEdges, vertex_weights: Numbers | None, how: ArcReading, space: ExecutionSpace | None
-) -> Graph:
+def graph_of_edges(edges: NamedEdges, vertex_weights: Numbers | None, how: ArcReading,
+                   space: ExecutionSpace | None) -> Graph:
     """The graph of named edges; errors name the ends of an edge."""
     vertex_weights = in_order(vertex_weights, edges.names, "vertex_weights")
     here = space or backends.space("cpu")
@@ -163,9 +158,8 @@ def _no_number(weights: Numbers) -> int | None:
                  or (isinstance(weight, int) and abs(weight) > MAX_TOTAL_WEIGHT)), None)
 
 
-def _directed(
-    edges: NamedEdges, vertex_weights: Numbers, how: ArcReading, here: ExecutionSpace
-) -> Graph:
+def _directed(edges: NamedEdges, vertex_weights: Numbers, how: ArcReading,
+              here: ExecutionSpace) -> Graph:
     """The graph of arcs that must stand in both directions."""
     tail, head = (index_array(here, edges.ends[:, side], "edges") for side in (0, 1))
     weights, scale = integer_weights(here, edges.weights, lambda: tail, head, "edges", how.mode,

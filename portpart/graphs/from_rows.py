@@ -35,10 +35,9 @@ LISTS, MATRIX = "the neighbours of each vertex", "a square matrix"
 """What rows may be besides edges."""
 
 
-def graph_of_rows(
-    obj: GraphLike, vertex_weights: Numbers | None, edge_weights: Numbers | None, how: ArcReading,
-    space: ExecutionSpace | None, num_vertices: int | None = None, is_sure: bool = False,
-) -> Graph:
+def graph_of_rows(obj: GraphLike, vertex_weights: Numbers | None, edge_weights: Numbers | None,
+                  how: ArcReading, space: ExecutionSpace | None, num_vertices: int | None = None,
+                  is_sure: bool = False) -> Graph:
     """The graph of an edge list; refuses one that may be something else unless `is_sure`."""
     if space is None:
         refuse_several_devices(edges=obj, edge_weights=edge_weights, vertex_weights=vertex_weights)
@@ -141,9 +140,8 @@ def _refuse_edge_index(obj: Any, rows: Array) -> None:
                      f"portpart.from_edges(rows) or portpart.from_edges({turned})")
 
 
-def _other_readings(
-    space: ExecutionSpace, obj: GraphLike, rows: Array, how: ArcReading
-) -> dict[str, str]:
+def _other_readings(space: ExecutionSpace, obj: GraphLike, rows: Array,
+                    how: ArcReading) -> dict[str, str]:
     """What rows may be instead of edges, and how that is said."""
     others = {}
     if _are_neighbours(space, rows):

@@ -94,10 +94,8 @@ class JoinedRows(kl.Record):
     weights: Array
 
 
-def joined_rows(
-    these: Incidence, others: Incidence, common: int | np.ndarray, weighted: bool,
-    words: tuple[str, str],
-) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+def joined_rows(these: Incidence, others: Incidence, common: int | np.ndarray, weighted: bool,
+                words: tuple[str, str]) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """CSR rows (offsets, targets, weights): rows of `these` that have `common` members in common.
 
     Fewer do for a short row, all but one of its members.  Of numbers for each row the smaller one

@@ -217,10 +217,8 @@ def reading_of(symmetrize: bool | str, weights: bool | str | None, weight_scale:
     return how
 
 
-def _changed(
-    graph: graphs.Graph, vertex_weights: Numbers | None, edge_weights: Numbers | None,
-    how: graphs.ArcReading, space: ExecutionSpace | None,
-) -> graphs.Graph:
+def _changed(graph: graphs.Graph, vertex_weights: Numbers | None, edge_weights: Numbers | None,
+             how: graphs.ArcReading, space: ExecutionSpace | None) -> graphs.Graph:
     graph = graphs.checked_again(graph, how.copy)
     if space is not None:
         graph = graph.to(space)

@@ -170,9 +170,8 @@ def read_named(path: PathLike, format: str | None = None, **options: Any) -> Nam
                      "files do, and npz files of a graph with names")
 
 
-def _parsed(
-    path: PathLike, format: str | None, given: dict[str, Any]
-) -> tuple[str, Graph | NamedGraph]:
+def _parsed(path: PathLike, format: str | None,
+            given: dict[str, Any]) -> tuple[str, Graph | NamedGraph]:
     """Name of the format of a file, and what its reader makes of it."""
     if format is not None and format not in known.FORMATS:
         raise InputError(f"unknown format {shown(format)}; known are {', '.join(known.FORMATS)}")

@@ -38,10 +38,8 @@ ADDED_KEYS, ADDED_STRIPES = 256, 16
 """The part of all stripes that one team adds up."""
 
 
-def histogram(
-    space: ExecutionSpace, keys: Array, bins: int, weights: Array | None = None,
-    counts: Array | None = None,
-) -> Array:
+def histogram(space: ExecutionSpace, keys: Array, bins: int, weights: Array | None = None,
+              counts: Array | None = None) -> Array:
     """Occurrences of 0 ... bins-1 among the integers `keys`, which must lie in that range.
 
     With `weights` (integers, one per key) their sums instead.  They are added to `counts` (int64,

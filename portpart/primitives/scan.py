@@ -49,18 +49,14 @@ def offsets_from_counts(space: ExecutionSpace, counts: Array, dtype: DTypeLike =
     return result
 
 
-def record_scan(
-    program: Program, values: AnySlot, result: AnySlot, sums: AnySlot, size: Element | int,
-    tiles: Element | int
-) -> None:
+def record_scan(program: Program, values: AnySlot, result: AnySlot, sums: AnySlot,
+                size: Element | int, tiles: Element | int) -> None:
     """Record the scan of ``values`` into ``result`` (one longer); ``sums`` holds one per tile."""
     record_scans(program, [(values, result, sums)], size, tiles)
 
 
-def record_scans(
-    program: Program, scans: Sequence[tuple[AnySlot, AnySlot, AnySlot]], size: Element | int,
-    tiles: Element | int
-) -> None:
+def record_scans(program: Program, scans: Sequence[tuple[AnySlot, AnySlot, AnySlot]],
+                 size: Element | int, tiles: Element | int) -> None:
     """Record several scans, each as `record_scan` does, side by side."""
     assert isinstance(size, Element)
     with program.side_by_side():
@@ -69,10 +65,8 @@ def record_scans(
     record_scans_of_tiles(program, scans, size, tiles)
 
 
-def record_scans_of_tiles(
-    program: Program, scans: Sequence[tuple[AnySlot, AnySlot, AnySlot]], size: Element | int,
-    tiles: Element | int
-) -> None:
+def record_scans_of_tiles(program: Program, scans: Sequence[tuple[AnySlot, AnySlot, AnySlot]],
+                          size: Element | int, tiles: Element | int) -> None:
     """Record what is left of scans once ``sums`` holds the sum of each tile."""
     assert isinstance(size, Element)
     assert isinstance(tiles, Element)

@@ -97,9 +97,8 @@ def _sort_small(space: ExecutionSpace, keys: Array) -> tuple[Array, Array]:
     return ordered, order
 
 
-def _sorted_words(
-    space: ExecutionSpace, keys: Array, order: Array | None, low: int, shift: int, bits: int
-) -> Array:
+def _sorted_words(space: ExecutionSpace, keys: Array, order: Array | None, low: int, shift: int,
+                  bits: int) -> Array:
     """Words of `keys` (taken in `order`) sorted by `bits` bits of key - low from bit `shift`."""
     half = SortedHalf.allocate(space, len(keys))
     space.parallel_for(len(keys), pack, keys, order, low, shift, half.words)

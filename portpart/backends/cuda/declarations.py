@@ -22,9 +22,8 @@ class Places:
     def __init__(self, typed: TypedFunction) -> None:
         self.typed = typed
 
-    def split(
-        self, live: list[ast.stmt], pending: set[str]
-    ) -> tuple[list[list[str]], list[set[str]]]:
+    def split(self, live: list[ast.stmt],
+              pending: set[str]) -> tuple[list[list[str]], list[set[str]]]:
         """For each statement: what to declare in front of it, and what it can hold inside.
 
         `live` are the statements of one block, `pending` the variables that only they mention.

@@ -60,9 +60,8 @@ def packed_name(symbol: str) -> str:
 
 
 @functools.lru_cache(maxsize=4096)
-def translate(
-    kernel: Kernel, arguments: tuple[ArgumentType, ...], team: int, entries: tuple[str, ...]
-) -> Translation:
+def translate(kernel: Kernel, arguments: tuple[ArgumentType, ...], team: int,
+              entries: tuple[str, ...]) -> Translation:
     """Translate `kernel` for `arguments` and teams of `team` lanes, with the entry points asked.
 
     Raises

@@ -35,9 +35,8 @@ _UNARY = (ast.USub, ast.UAdd, ast.Invert, ast.Not)
 Checked = TypeVar("Checked", bound=CheckedFunction)
 
 
-def check_function(
-    function: Callable[..., Any], result: type[Checked], *, is_kernel: bool
-) -> Checked:
+def check_function(function: Callable[..., Any], result: type[Checked], *,
+                   is_kernel: bool) -> Checked:
     """The function with its tree and its resolved names.
 
     Those of this package are checked when they are first used, and all of them by its tests; others

@@ -129,9 +129,7 @@ class ExpressionTyper:
             return -(2**63) if node.operand.value == 2**63 else None
         return None
 
-    def fold(
-        self, node: ast.expr, dtype: np.dtype, op: ast.AST, *operands: ast.expr
-    ) -> np.dtype:
+    def fold(self, node: ast.expr, dtype: np.dtype, op: ast.AST, *operands: ast.expr) -> np.dtype:
         """`dtype`, after recording a known value: Python evaluates it before Numba does."""
         values = [self.typed.constants.get(operand) for operand in operands]
         if type(op) not in _FOLDED or any(type(value) is not int for value in values):

@@ -153,9 +153,8 @@ def unary_type(operator: ast.unaryop, operand: np.dtype) -> np.dtype:
     return UINT64 if operand.kind == "u" else INT64
 
 
-def compared_type(
-    left: np.dtype, right: np.dtype, left_constant: Any = None, right_constant: Any = None
-) -> np.dtype:
+def compared_type(left: np.dtype, right: np.dtype, left_constant: Any = None,
+                  right_constant: Any = None) -> np.dtype:
     """The type in which two numbers are compared; exact for integers of any width and sign."""
     if left == right:
         return left

@@ -137,10 +137,8 @@ Opener = Callable[[], Any]
 """Opens a member of an archive for reading."""
 
 
-def _member(
-    name: str, data: bytes, limit: int, suffixes: tuple[str, ...],
-    files_of: Callable[[bytes], Iterator[tuple[str, Opener]]],
-) -> tuple[str, bytes]:
+def _member(name: str, data: bytes, limit: int, suffixes: tuple[str, ...],
+            files_of: Callable[[bytes], Iterator[tuple[str, Opener]]]) -> tuple[str, bytes]:
     """Name and bytes of the graph file in an archive."""
     try:
         files = dict(files_of(data))

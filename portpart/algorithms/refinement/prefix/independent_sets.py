@@ -152,9 +152,8 @@ def goes_first(u, v, sequence: MoveSequence):
 
 
 @kl.device
-def move_if_first(
-    v, graph: Csr, moves: Moves, active: gains.ActiveSets, figures: Figures, sequence: MoveSequence,
-):
+def move_if_first(v, graph: Csr, moves: Moves, active: gains.ActiveSets, figures: Figures,
+                  sequence: MoveSequence):
     """Enter the move of v into the buffer if the move of no neighbour goes first.
 
     Atomic; the order of the buffer is free.  All lanes of a team together.
