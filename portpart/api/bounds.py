@@ -14,16 +14,14 @@ from portpart.algorithms.objectives import Balance
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.errors import InputError
-from portpart.graphs import PLURALS, EitherGraph, as_array, host_array, integral
+from portpart.graphs import PLURALS, EitherGraph, Numbers, as_array, host_array, integral
 from portpart.metrics import block_weight_limits, target_weights
-from portpart.options import exact_fraction
+from portpart.options import WrittenNumber, exact_fraction
 from portpart.primitives import histogram
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from portpart.graphs import Numbers
-    from portpart.options import WrittenNumber
 
 FREE = -1
 MAX_IMBALANCE = 2**31

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 
@@ -20,14 +20,11 @@ from portpart.api.request import Request, checked_request
 from portpart.backends.communication import Communicator, Local, planned
 from portpart.backends.cpu import CpuSpace
 from portpart.backends.language import Kernel
-from portpart.backends.programs import Executable, ExecutionSpace, Program
+from portpart.backends.programs import Bound, Executable, ExecutionSpace, Program
 from portpart.errors import InputError, shown
 from portpart.estimate import dry_run, dry_run_edges
 from portpart.graphs.ranks import check_reverse_arcs, distributed
 from portpart.inputs import as_hypergraph
-
-if TYPE_CHECKING:
-    from portpart.backends.programs import Bound
 
 # Code that several GPUs need for a call, made before anyone waits for it -----------------------
 #

@@ -6,25 +6,20 @@ import math
 import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from portpart import backends
 from portpart.api.bounds import Bounds
 from portpart.api.call_options import CallOptions
-from portpart.backends.programs import ExecutionSpace
+from portpart.backends.programs import Array, ExecutionSpace
 from portpart.errors import InputError, shown
-from portpart.graphs import PLURALS, EitherGraph, Graph, Hypergraph, space_of
+from portpart.graphs import PLURALS, EitherGraph, Graph, GraphLike, Hypergraph, Numbers, space_of
 from portpart.inputs import as_graph, as_hypergraph
 from portpart.metrics.balance import exact_imbalance
-from portpart.options import exact_fraction
+from portpart.options import WrittenNumber, exact_fraction
 from portpart.primitives import argmax_of, max_of
-
-if TYPE_CHECKING:
-    from portpart.backends.programs import Array
-    from portpart.graphs import GraphLike, Numbers
-    from portpart.options import WrittenNumber
 
 OF_EDGES = ("edge_weights", "symmetrize", "weights", "weight_scale")
 """Options by which edges are read."""

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,13 +21,10 @@ from portpart.backends import language as kl
 from portpart.backends.communication import Communicator, Local, planned
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.errors import InputError, memory_errors, shown
-from portpart.graphs import MAX_INT32_ARCS, VERTEX_COST, Graph, Rows, balanced_borders
+from portpart.graphs import MAX_INT32_ARCS, VERTEX_COST, Graph, GraphLike, Rows, balanced_borders
 from portpart.graphs.ranks import distributed
 from portpart.inputs import is_hypergraph
 from portpart.options import checked_integer
-
-if TYPE_CHECKING:
-    from portpart.graphs import GraphLike
 
 ALL = "all"
 

@@ -16,14 +16,13 @@ from portpart.api.progress import takes_progress
 from portpart.api.request import checked_request
 from portpart.api.results import PartitionResult
 from portpart.formats.text import PathLike, as_bytes, write_chunks
-from portpart.graphs import copies_of_vertices, host_array
+from portpart.graphs import Blocks, GraphLike, Numbers, copies_of_vertices, host_array
 from portpart.io import write_partition
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from portpart.backends.programs import Array
-    from portpart.graphs import Blocks, GraphLike, Numbers
     from portpart.options import Configuration
 
 LINES_PER_CHUNK = 1 << 16

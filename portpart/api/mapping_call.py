@@ -28,7 +28,7 @@ from portpart.api.results import MappingResult
 from portpart.backends.programs import Array
 from portpart.errors import InputError
 from portpart.estimate import check_memory, dry_run
-from portpart.graphs import Graph, Topology, checked_topology
+from portpart.graphs import Blocks, Graph, GraphLike, Numbers, Topology, checked_topology
 from portpart.metrics.balance import imbalance_of, target_shares
 from portpart.metrics.quality import level_costs_of
 from portpart.primitives import histogram, max_of
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from scipy.sparse import csr_array
 
-    from portpart.backends.programs import Array
-    from portpart.graphs import Blocks, GraphLike, Numbers
     from portpart.options import Configuration
 
 # Fewer processes than elements: idle ones get a vertex without edges ---------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,12 +20,8 @@ from portpart.api.call_options import nonnegative
 from portpart.api.objective_specs import checked_sizes
 from portpart.api.vertex_names import blocks_by_vertex
 from portpart.errors import FEW_CHARACTERS, InputError
-from portpart.graphs import MAX_INT32, MAX_TOTAL_WEIGHT, EitherGraph, Graph
-from portpart.options import MAX_BLOCKS
-
-if TYPE_CHECKING:
-    from portpart.graphs import Blocks, Numbers
-    from portpart.options import WrittenNumber
+from portpart.graphs import MAX_INT32, MAX_TOTAL_WEIGHT, Blocks, EitherGraph, Graph, Numbers
+from portpart.options import MAX_BLOCKS, WrittenNumber
 
 MAX_DOUBLINGS = 6
 """A price that is too low after this many rises faster."""

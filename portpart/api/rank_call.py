@@ -10,7 +10,7 @@ import time
 import warnings
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from portpart.algorithms.multilevel import Constraints, Trace
 from portpart.algorithms.objectives import CUT, cost_sums
 from portpart.algorithms.recipes import (
     DEFAULT,
+    PortpartConfig,
     block_weights,
     find,
     lookup,
@@ -44,16 +45,11 @@ from portpart.backends.programs import Array, ExecutionSpace
 from portpart.base.version import __version__
 from portpart.errors import InputError, shown
 from portpart.estimate import check_memory_limit
-from portpart.graphs import as_array
+from portpart.graphs import Blocks, Numbers, as_array
 from portpart.graphs.ranks import DistributedGraph, RankGraph
 from portpart.metrics.balance import exact_target, imbalance_of
-from portpart.options import exact_fraction, number_of_blocks
+from portpart.options import WrittenNumber, exact_fraction, number_of_blocks
 from portpart.primitives import argmax_of, max_of, ship, sum_of
-
-if TYPE_CHECKING:
-    from portpart.algorithms.recipes import PortpartConfig
-    from portpart.graphs import Blocks, Numbers
-    from portpart.options import WrittenNumber
 
 INSTEAD = "gather() makes a graph that one device partitions so"
 

@@ -34,14 +34,13 @@ from portpart.api.vertex_names import blocks_by_edge, blocks_by_vertex, refuse_p
 from portpart.backends.programs import Array
 from portpart.errors import InputError, shown
 from portpart.estimate import check_memory_limit, dry_run
-from portpart.graphs import PLURALS, EitherGraph, Graph
+from portpart.graphs import PLURALS, EitherGraph, Graph, GraphLike
 from portpart.inputs import is_hypergraph
 from portpart.metrics.balance import imbalance_of
 from portpart.options import number_of_blocks
 from portpart.primitives import histogram
 
 if TYPE_CHECKING:
-    from portpart.graphs import GraphLike
     from portpart.options import Configuration
 
 # What a caller wants of vertices and of time, checked and brought to the device ----------------

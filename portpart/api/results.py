@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portpart import backends
-from portpart.backends.communication import agree, planned
+from portpart.backends.communication import Calls, Communicator, agree, planned
 from portpart.graphs import host_array, table
 from portpart.io.rank_partition_file import write_own_lines
 from portpart.options import checked_integer
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from scipy.sparse import csr_array
 
-    from portpart.backends.communication import Calls, Communicator
     from portpart.backends.programs import Array
     from portpart.formats.text import PathLike
     from portpart.graphs import Topology

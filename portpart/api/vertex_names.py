@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from portpart.api.bounds import FREE
 from portpart.errors import InputError, shown
-from portpart.graphs import by_name, did_you_mean, held_blocks, host_array
+from portpart.graphs import Hypergraph, by_name, did_you_mean, held_blocks, host_array
 from portpart.options import MAX_BLOCKS
-
-if TYPE_CHECKING:
-    from portpart.graphs import Hypergraph
 
 
 class Vertices(Protocol):

@@ -9,12 +9,11 @@ import numpy as np
 
 from portpart.cli import files, options
 from portpart.cli.output import grouped, print_facts, print_json
-from portpart.graphs import Hypergraph, irregularities
+from portpart.graphs import Graph, Hypergraph, irregularities
 
 if TYPE_CHECKING:
     from portpart.backends.programs import Array
     from portpart.formats.netlist import Netlist
-    from portpart.graphs import Graph
 
 
 @click.command("info")

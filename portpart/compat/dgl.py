@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portpart.errors import InputError, shown
-from portpart.graphs import blocks_of, host_integers
+from portpart.graphs import Blocks, blocks_of, host_integers
 from portpart.inputs import MAX_HALO
 from portpart.options import checked_integer
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from portpart.graphs import Blocks
 
 __all__ = ["save_partition_book"]
 

@@ -13,7 +13,7 @@ from portpart.algorithms.multilevel import Constraints, MappingProblem, Problem,
 from portpart.algorithms.objectives import CUT, Balance, distances_on, net_objective
 from portpart.algorithms.refinement import RefinementSizes, refining_bytes
 from portpart.algorithms.refinement.blocks import PreviousBlocks
-from portpart.backends.programs import ExecutionSpace
+from portpart.backends.programs import Array, ExecutionSpace
 from portpart.errors import OutOfMemory
 from portpart.estimate.space import Shrinking, SizingSpace
 from portpart.graphs import (
@@ -28,7 +28,6 @@ from portpart.graphs import (
 
 if TYPE_CHECKING:
     from portpart.algorithms.recipes import Algorithm
-    from portpart.backends.programs import Array
     from portpart.options import Configuration
 
 ASKED_FROM = 2**28

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from portpart.algorithms import multilevel
 from portpart.algorithms.coarsening import (
@@ -16,14 +16,11 @@ from portpart.algorithms.coarsening import (
     slots_for,
 )
 from portpart.algorithms.objectives import CUT, Balance, net_objective, pin_state
-from portpart.algorithms.recipes import ALGORITHMS, OF_NETS, find
+from portpart.algorithms.recipes import ALGORITHMS, OF_NETS, Algorithm, find
 from portpart.backends.programs import Array
 from portpart.estimate.space import Shrinking
 from portpart.graphs import EitherGraph, Graph, Hypergraph, num_pairs, plain_graph
 from portpart.metrics import block_weight_limit
-
-if TYPE_CHECKING:
-    from portpart.algorithms.recipes import Algorithm
 
 SHARES = {"portpart": (0.4, 0.7), "jet": (0.62, 0.86), "gkway": (0.5, 0.82),
           "igkway": (0.5, 0.84), "gpmetis": (0.62, 0.86)}

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portpart.errors import InputError
-from portpart.graphs.arrays import host_array, host_integers
+from portpart.graphs.arrays import Blocks, host_array, host_integers
 from portpart.graphs.names import in_order
 from portpart.options import MANY_BLOCKS, number_of_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from portpart.graphs.arrays import Blocks
 
 
 def held_blocks(holder: Blocks | None, names: Sequence[Hashable] | None = None) -> Any:

@@ -5,21 +5,16 @@ The rows are elements and their members nodes, or the other way round.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from portpart import backends
 from portpart.backends import language as kl
 from portpart.backends.programs import Array
 from portpart.errors import InputError, shown
-from portpart.graphs.arrays import index_array
+from portpart.graphs.arrays import Blocks, Numbers, index_array
 from portpart.graphs.blocks import held_blocks, held_number
 from portpart.graphs.incidence import Incidence
 from portpart.options import MAX_BLOCKS
-
-if TYPE_CHECKING:
-    from portpart.graphs.arrays import Blocks, Numbers
 
 NOWHERE, UNDECIDED = -1, -2
 

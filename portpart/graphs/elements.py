@@ -11,7 +11,7 @@ import numpy as np
 
 from portpart import backends
 from portpart.errors import InputError, shown
-from portpart.graphs.arrays import as_array, index_array
+from portpart.graphs.arrays import Numbers, as_array, index_array
 from portpart.graphs.cell_kinds import Cells, kind_of, with_nodes
 from portpart.graphs.checks import RowTerms, check_offsets
 from portpart.graphs.incidence import stacked
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from portpart.graphs.arrays import Numbers
 
 MAX_NODES = 2**31 - 2
 

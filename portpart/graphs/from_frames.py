@@ -9,7 +9,7 @@ import numpy as np
 
 from portpart import backends
 from portpart.errors import InputError, listed, shown
-from portpart.graphs.arrays import as_array
+from portpart.graphs.arrays import GraphLike, Numbers, as_array
 from portpart.graphs.from_arrays import MAX_VERTICES, ArcReading
 from portpart.graphs.from_networks import NamedEdges, graph_of_edges
 from portpart.graphs.from_rows import graph_of_rows
@@ -18,7 +18,6 @@ from portpart.graphs.names import in_order
 
 if TYPE_CHECKING:
     from portpart.backends.programs import ExecutionSpace
-    from portpart.graphs.arrays import GraphLike, Numbers
 
 ENDS = (("source", "target"), ("src", "dst"), ("from", "to"), ("u", "v"))
 """Names of the two columns of ends."""

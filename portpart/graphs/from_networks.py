@@ -10,7 +10,7 @@ import numpy as np
 
 from portpart import backends
 from portpart.errors import InputError, listed, shown
-from portpart.graphs.arrays import index_array
+from portpart.graphs.arrays import GraphLike, Numbers, index_array
 from portpart.graphs.csr import directed_rows
 from portpart.graphs.from_arrays import ArcReading, csr_graph, edges_graph, integer_weights
 from portpart.graphs.graph import Graph
@@ -19,7 +19,6 @@ from portpart.graphs.weights import MAX_TOTAL_WEIGHT, total_of
 
 if TYPE_CHECKING:
     from portpart.backends.programs import ExecutionSpace
-    from portpart.graphs.arrays import GraphLike, Numbers
 
 
 VERTEX_WEIGHTS = ("vertex_weights", "vertex ")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from portpart import primitives
@@ -22,9 +20,6 @@ from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph, Nets
 from portpart.graphs.structure import Csr
 from portpart.graphs.weights import MAX_TOTAL_WEIGHT
-
-if TYPE_CHECKING:
-    from portpart.backends.programs import Array
 
 # A graph in place of a hypergraph: an edge for each two pins of a net --------------------------
 #

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.programs import Array
+from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs.graph import Graph
 from portpart.graphs.structure import MAX_INT32, SQUARES, Csr, GraphOfSpace
 from portpart.primitives import TILE, num_rows_above, row_measures
@@ -21,7 +21,6 @@ from portpart.primitives import TILE, num_rows_above, row_measures
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from portpart.backends.programs import Array, ExecutionSpace
 
 class Nets(kl.Record):
     """Rows of pins as kernels see them: net e has ``pins[begin[e]] ... pins[end[e] - 1]``.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,9 +19,6 @@ from portpart.graphs.structure import MAX_INT32
 from portpart.graphs.weights import NOT_NEGATIVE, total_of
 from portpart.options import checked_integer
 from portpart.primitives import offsets_from_counts, put_to
-
-if TYPE_CHECKING:
-    from portpart.backends.programs import Array, ExecutionSpace
 
 # Rows of a range of vertices: what one of several owners holds of a graph ----------------------
 

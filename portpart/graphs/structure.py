@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from portpart.backends import as_space, language as kl
-from portpart.backends.programs import Array
+from portpart.backends.programs import Array, ExecutionSpace
 from portpart.primitives import row_measures, sum_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from portpart.backends.programs import ExecutionSpace
 
 # The rows of a graph as kernels see them -------------------------------------------------------
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from portpart.errors import typed_memory_errors
-from portpart.graphs import Graph, adjacency_graph, checked_count, graph_of_rows
+from portpart.graphs import Graph, Numbers, adjacency_graph, checked_count, graph_of_rows
 from portpart.inputs.convert import reading_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from portpart.backends.programs import ExecutionSpace
-    from portpart.graphs import Numbers
 
 
 @typed_memory_errors

@@ -8,18 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from portpart.errors import InputError, shown
 from portpart.formats.text import PathLike, write_chunks
-from portpart.graphs import Topology
+from portpart.graphs import Blocks, Topology
 from portpart.io.hostfile import Host
 from portpart.io.rankfile import Nodes, placed_ranks
-
-if TYPE_CHECKING:
-    from portpart.graphs import Blocks
 
 RANKS_PER_LINE = 16
 

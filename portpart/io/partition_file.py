@@ -13,12 +13,11 @@ import numpy as np
 
 from portpart.errors import GraphFormatError, InputError, shown
 from portpart.formats import text
-from portpart.graphs import PLURALS, did_you_mean, held_blocks, host_integers
+from portpart.graphs import PLURALS, Blocks, did_you_mean, held_blocks, host_integers
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from portpart.graphs import Blocks
 
 SYNTAX = text.LineSyntax(comments=b"%#")
 

@@ -6,18 +6,15 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from portpart.errors import InputError, shown
 from portpart.formats.text import PathLike, write_chunks
-from portpart.graphs import Topology, checked_topology, held_blocks, host_integers
+from portpart.graphs import Blocks, Topology, checked_topology, held_blocks, host_integers
 from portpart.io.hostfile import Host
 from portpart.options import checked_flag
-
-if TYPE_CHECKING:
-    from portpart.graphs import Blocks
 
 CORES_AND_SOCKETS = 2
 """Levels inside a node unless the caller says otherwise."""

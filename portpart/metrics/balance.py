@@ -5,20 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Set
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from portpart.errors import InputError, shown
-from portpart.graphs import host_array
+from portpart.graphs import Blocks, GraphLike, Numbers, host_array
 from portpart.graphs.ranks import RankGraph
 from portpart.metrics.nets import NetsView, view_of
 from portpart.metrics.view import PartitionView, block_weights_of_ranks, on_ranks
-from portpart.options import exact_fraction, number_of_blocks, whole_number
-
-if TYPE_CHECKING:
-    from portpart.graphs import Blocks, GraphLike, Numbers
-    from portpart.options import WrittenNumber
+from portpart.options import WrittenNumber, exact_fraction, number_of_blocks, whole_number
 
 MAX_COMMON_BITS = 1 << 14
 """Of the common denominator of a target; decimals of 1,000 digits need 4,650."""

@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from portpart.errors import InputError
-from portpart.graphs import Hypergraph, blocks_of
+from portpart.graphs import Blocks, GraphLike, Hypergraph, Numbers, blocks_of
 from portpart.inputs import as_graph
 from portpart.metrics.evaluation import Report, of_weights
-
-if TYPE_CHECKING:
-    from portpart.graphs import Blocks, GraphLike, Numbers
 
 
 class EdgesView:

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from portpart.graphs import Hypergraph, blocks_of
+from portpart.graphs import Blocks, GraphLike, Hypergraph, blocks_of
 from portpart.inputs import as_hypergraph
 from portpart.metrics.view import PartitionView
-
-if TYPE_CHECKING:
-    from portpart.graphs import Blocks, GraphLike
 
 
 class NetsView:

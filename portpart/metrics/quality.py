@@ -9,7 +9,7 @@ import numpy as np
 from portpart import backends
 from portpart.backends.communication import sum_over_ranks
 from portpart.errors import InputError
-from portpart.graphs import Graph, Topology, checked_topology, read_only
+from portpart.graphs import Blocks, Graph, GraphLike, Topology, checked_topology, read_only
 from portpart.graphs.ranks import RankGraph
 from portpart.metrics.balance import block_weights_of
 from portpart.metrics.nets import NetsView, net_boundary_of, net_cut_of, view_of
@@ -18,7 +18,6 @@ from portpart.metrics.view import PartitionView, boundary_of_rank, cut_of_ranks,
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from portpart.graphs import Blocks, GraphLike
 
 # Cut, boundary and communication volume of a partition -----------------------------------------
 

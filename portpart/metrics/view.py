@@ -10,12 +10,11 @@ import numpy as np
 
 from portpart.backends.communication import agree, planned, sum_over_ranks
 from portpart.errors import InputError
-from portpart.graphs import Hypergraph, blocks_of, held_number
+from portpart.graphs import Blocks, GraphLike, Hypergraph, blocks_of, held_number
 from portpart.graphs.ranks import RankGraph
 from portpart.inputs import as_graph
 
 if TYPE_CHECKING:
-    from portpart.graphs import Blocks, GraphLike
     from portpart.graphs.ranks import DistributedGraph
 
 # A graph and a partition of it on the host, checked, with the arrays that several metrics need

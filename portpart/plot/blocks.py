@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from portpart.errors import InputError, shown
-from portpart.graphs import Mesh, held_blocks, held_number
+from portpart.graphs import Blocks, Mesh, held_blocks, held_number
 from portpart.inputs import as_mesh
 from portpart.plot.canvas import checked_view, host_points, picture_on
 from portpart.plot.colors import wanted_colors
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
 
-    from portpart.graphs import Blocks
 
 EDGES = ("cut", "all", "none")
 

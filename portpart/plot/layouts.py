@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
@@ -16,11 +15,8 @@ from scipy.sparse.csgraph import (
 from scipy.spatial import cKDTree
 
 from portpart.errors import InputError
-from portpart.graphs import MAX_INT32, Graph, Hypergraph
+from portpart.graphs import MAX_INT32, Graph, GraphLike, Hypergraph
 from portpart.plot.links import either_graph
-
-if TYPE_CHECKING:
-    from portpart.graphs import GraphLike
 
 # Places for the vertices of graphs without coordinates -----------------------------------------
 #

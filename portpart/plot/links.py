@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from portpart.graphs import EitherGraph, Graph, Hypergraph, Mesh, blocks_of
+from portpart.graphs import Blocks, EitherGraph, Graph, GraphLike, Hypergraph, Mesh, blocks_of
 from portpart.inputs import as_graph, as_hypergraph, is_hypergraph
 from portpart.metrics import quotient_graph
-
-if TYPE_CHECKING:
-    from portpart.graphs import Blocks, GraphLike
 
 MAX_TOUCHED = 1000
 """Blocks that a net touches which links them."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portpart.errors import InputError
-from portpart.graphs import Topology
+from portpart.graphs import Blocks, Topology
 from portpart.plot.canvas import INK, axes_on
 from portpart.plot.links import drawn_blocks, either_graph, links_between
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from scipy.sparse import csr_array
 
-    from portpart.graphs import Blocks
 
 CELLS = 1024
 """Along a side; of more elements, several share a cell."""

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array, triu
 
 from portpart.errors import InputError
-from portpart.graphs import EitherGraph
+from portpart.graphs import Blocks, EitherGraph, GraphLike
 from portpart.metrics import block_weights as weights_of_blocks
 from portpart.plot.canvas import INK, PALE, host_points, picture_on
 from portpart.plot.colors import wanted_colors
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
 
-    from portpart.graphs import Blocks, GraphLike
 
 SAMPLE = 30_000
 """Edges of a large graph that are drawn."""

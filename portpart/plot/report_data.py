@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from portpart import metrics
 from portpart.errors import InputError
-from portpart.graphs import EitherGraph, Topology
+from portpart.graphs import Blocks, EitherGraph, GraphLike, Numbers, Topology
 from portpart.metrics.balance import block_weights_of
 from portpart.metrics.nets import NetsView, net_boundary_of, view_of
 from portpart.metrics.quality import boundary_of, components_of, cost_facts
@@ -18,7 +18,6 @@ from portpart.metrics.view import PartitionView
 from portpart.plot.links import drawn_blocks, either_graph, links_between
 
 if TYPE_CHECKING:
-    from portpart.graphs import Blocks, GraphLike, Numbers
     from portpart.options import WrittenNumber
 
 DEFAULT_IMBALANCE = 0.03

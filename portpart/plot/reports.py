@@ -12,14 +12,13 @@ from portpart.base.interrupts import late_signals
 from portpart.base.version import __version__
 from portpart.errors import InputError, printable, shown
 from portpart.formats.text import PathLike, write_chunks
-from portpart.graphs import Graph, Topology, shown as as_text
+from portpart.graphs import Blocks, Graph, GraphLike, MeshLike, Numbers, Topology, shown as as_text
 from portpart.plot.pictures import figures
 from portpart.plot.report_data import ReportData, block_table, quality, report_data
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from portpart.graphs import Blocks, GraphLike, MeshLike, Numbers
     from portpart.options import WrittenNumber
 
 MAX_ROWS = 2000

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,9 +19,9 @@ from portpart.backends.programs import ExecutionSpace
 from portpart.errors import GraphFormatError, InputError, shown
 from portpart.formats import npz
 from portpart.formats.text import PathLike, read_source, write_chunks
-from portpart.graphs import MAX_TOTAL_WEIGHT
+from portpart.graphs import MAX_TOTAL_WEIGHT, GraphLike
 from portpart.inputs import is_hypergraph
-from portpart.options import checked_flag, checked_integer, exact_fraction
+from portpart.options import Json, checked_flag, checked_integer, exact_fraction
 from portpart.sessions.levels import SessionOptions, check_sums
 from portpart.sessions.saved import (
     NAMED_ARRAYS,
@@ -32,10 +32,6 @@ from portpart.sessions.saved import (
 )
 from portpart.sessions.state import SessionState
 from portpart.sessions.update import EscalationState
-
-if TYPE_CHECKING:
-    from portpart.graphs import GraphLike
-    from portpart.options import Json
 
 VERSION = 3
 

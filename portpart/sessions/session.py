@@ -26,7 +26,7 @@ from portpart.api import (
 from portpart.base.interrupts import late_interrupts
 from portpart.errors import InputError, shown, typed_memory_errors
 from portpart.formats.text import PathLike
-from portpart.graphs import Graph
+from portpart.graphs import Blocks, Graph, GraphLike, Numbers
 from portpart.options import exact_fraction
 from portpart.sessions.file import first_request, read_session, write_session
 from portpart.sessions.levels import SessionOptions, editable, first_blocks, kept
@@ -35,7 +35,6 @@ from portpart.sessions.update import SessionUpdate
 from portpart.sessions.view import SessionView
 
 if TYPE_CHECKING:
-    from portpart.graphs import Blocks, GraphLike, Numbers
     from portpart.options import Configuration, WrittenNumber
 
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from portpart.graphs import table
+from portpart.graphs import Numbers, table
 from portpart.metrics.balance import imbalance_of
-
-if TYPE_CHECKING:
-    from portpart.graphs import Numbers
 
 # The result of a batch of edits, for callers ---------------------------------------------------
 

@@ -16,7 +16,7 @@ Nothing depends on the order of nets or of threads.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -28,12 +28,9 @@ from portpart.algorithms.coarsening.net_proposals import BY_SUM, NetProposals, l
 from portpart.algorithms.coarsening.options import NetOptions, of_vertices
 from portpart.algorithms.coarsening.proposals import Proposals
 from portpart.backends import language as kl
-from portpart.backends.programs import MANY, Array, ExecutionSpace, Program, Slot
+from portpart.backends.programs import MANY, Array, ExecutionSpace, Program, Records, Slot
 from portpart.graphs import Csr, Hypergraph
 from portpart.primitives import NO_VERTEX, sort_keys
-
-if TYPE_CHECKING:
-    from portpart.backends.programs import Records
 
 ROUND_BITS = 7
 """Bits of a word that hold a round."""

@@ -20,7 +20,7 @@ size, those by a hash do not.  Nothing depends on the order of arcs or of thread
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -61,12 +61,9 @@ from portpart.algorithms.coarsening.proposals import (
     tie_hash,
 )
 from portpart.backends import language as kl
-from portpart.backends.programs import MANY, Array, Program
+from portpart.backends.programs import MANY, Array, Program, Records
 from portpart.graphs import Csr, Graph, degree_of, team_for
 from portpart.primitives import NO_VERTEX
-
-if TYPE_CHECKING:
-    from portpart.backends.programs import Records
 
 TWO_ROUNDS = ClusteringOptions(join_rounds=2, max_left=0)
 """What is single then is grouped, however little it is."""

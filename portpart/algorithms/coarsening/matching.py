@@ -17,8 +17,6 @@ What is unmatched then is paired at distance two (`two_hop.py`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from portpart.algorithms.coarsening.clusters import Clusters, Numbering, record_numbering
 from portpart.algorithms.coarsening.hierarchy import ClusterRule
 from portpart.algorithms.coarsening.key_matching import (
@@ -44,12 +42,9 @@ from portpart.algorithms.coarsening.proposals import (
 )
 from portpart.algorithms.coarsening.two_hop import record_two_hop
 from portpart.backends import language as kl
-from portpart.backends.programs import MANY, Array, Program
+from portpart.backends.programs import MANY, Array, Program, Records
 from portpart.graphs import Csr, Graph, team_for
 from portpart.primitives import hash_of
-
-if TYPE_CHECKING:
-    from portpart.backends.programs import Records
 
 
 class PairNumbering(Numbering):

@@ -9,7 +9,7 @@ of the smallest number takes the weights of all (`net_merging.py`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,12 +17,9 @@ from portpart.algorithms.coarsening import net_merging
 from portpart.algorithms.coarsening.clusters import Clusters
 from portpart.algorithms.coarsening.options import FineNetSizes
 from portpart.backends import language as kl
-from portpart.backends.programs import MANY, Program
+from portpart.backends.programs import MANY, Program, Records
 from portpart.graphs import MAX_INT32_ARCS, Hypergraph, unpacked
 from portpart.primitives import SCAN_TILE, TEAM, iota, row_at, sorted_pairs, tiles_of
-
-if TYPE_CHECKING:
-    from portpart.backends.programs import Records
 
 
 class NetTotals(kl.Words):

@@ -10,7 +10,7 @@ Then nets meet in a hash table by a digest of their distinct pins, and are compa
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -23,12 +23,9 @@ from portpart.algorithms.coarsening.options import (
     sum_type,
 )
 from portpart.backends import language as kl
-from portpart.backends.programs import MANY, Array, Program
+from portpart.backends.programs import MANY, Array, Program, Records
 from portpart.graphs import MAX_INT32, Hypergraph, Nets
 from portpart.primitives import mixed, record_scan, record_scans, row_at, sort_rows, tiles_of
-
-if TYPE_CHECKING:
-    from portpart.backends.programs import Records
 
 RUN = 32
 """Pins of an item of work; consecutive ones are often of one net."""

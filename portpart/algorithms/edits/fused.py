@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,12 +27,9 @@ from portpart.algorithms.edits.operations import (
 from portpart.algorithms.edits.rewrite import find_room, rewrite_row
 from portpart.algorithms.edits.wide_rows import ChangedRowPlaces, added, removed
 from portpart.backends import language as kl
-from portpart.backends.programs import Array, ExecutionSpace, Program, Slot
+from portpart.backends.programs import Array, ExecutionSpace, Program, Records, Slot
 from portpart.graphs import MAX_INT32, MAX_TOTAL_WEIGHT, TEAM, EditableRows, RowStore
 from portpart.primitives import SCAN_TILE, TEAM as SCAN_TEAM, scan_tile
-
-if TYPE_CHECKING:
-    from portpart.backends.programs import Records
 
 # The steps of a small batch that is checked and written in a single run (`fused.py`) -----------
 

@@ -9,12 +9,11 @@ import numpy as np
 from portpart.algorithms.edits.batch import Batch, integers, kind_of_deletion
 from portpart.algorithms.edits.id_table import IdTable
 from portpart.algorithms.edits.operations import INSERT, Edited
-from portpart.graphs import RowTerms, check_offsets, space_of, tails
+from portpart.graphs import Numbers, RowTerms, check_offsets, space_of, tails
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from portpart.graphs import Numbers
 
 WORDS = RowTerms("offsets", "pins", "pins", "insert_nets")
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -35,11 +34,8 @@ from portpart.algorithms.initial.growing import begin_growing, grow_attempt
 from portpart.algorithms.initial.project_bisection import choose_side, project_side
 from portpart.algorithms.initial.two_way import refine_attempt
 from portpart.backends import language as kl
-from portpart.backends.programs import FEW, Program
+from portpart.backends.programs import FEW, Program, Records
 from portpart.primitives import hash_of
-
-if TYPE_CHECKING:
-    from portpart.backends.programs import Records
 
 MIN_WIDE = 512
 """A step that examines this many keys is work for a block; less is done sooner by a warp."""

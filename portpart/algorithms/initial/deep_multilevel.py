@@ -10,7 +10,6 @@ best of them go on to the next finer graph.  Nothing returns to the host on the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,11 +27,8 @@ from portpart.algorithms.initial.net_gains import NETS
 from portpart.algorithms.initial.net_keys import GROUP_OF_NETS, PRICE, incidence_of
 from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.initial.project_bisection import order_by_section
-from portpart.backends.programs import Array
+from portpart.backends.programs import Array, Records
 from portpart.graphs import Graph, Hypergraph, team_for
-
-if TYPE_CHECKING:
-    from portpart.backends.programs import Records
 
 Graphs = Sequence[Graph | Hypergraph]
 

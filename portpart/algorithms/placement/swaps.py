@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from portpart.algorithms.objectives import Objective, Rules, Tables
 from portpart.backends import language as kl
-from portpart.backends.programs import Array, Program
+from portpart.backends.programs import Array, Program, Records
 from portpart.graphs import Csr, Graph
 from portpart.primitives import LOWEST, pair_hash, team_winner
-
-if TYPE_CHECKING:
-    from portpart.backends.programs import Records
 
 # Rounds of swaps: the table of costs, proposals, and the choice among them ---------------------
 

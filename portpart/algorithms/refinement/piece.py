@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from portpart.algorithms.objectives import HUB_TEAM, Rules
 from portpart.algorithms.refinement.blocks import Blocks
@@ -18,11 +18,8 @@ from portpart.algorithms.refinement.moves import Moves
 from portpart.algorithms.refinement.options import Figures, RefinementOptions, RefinementSizes
 from portpart.algorithms.refinement.rebalancing import Rebalancing
 from portpart.backends.language import Kernel, Record, Word
-from portpart.backends.programs import Element, ExecutionSpace, Program
+from portpart.backends.programs import Element, ExecutionSpace, Program, Records
 from portpart.graphs import Csr
-
-if TYPE_CHECKING:
-    from portpart.backends.programs import Records
 
 
 class LevelWords(Figures, Moves.own_words, GainCache.own_words, ActiveSets.own_words,

@@ -29,13 +29,12 @@ from portpart.algorithms.refinement.rebalancing import (
     tile_of,
 )
 from portpart.algorithms.refinement.work_arrays import Lanes
-from portpart.backends.language import int32, int64
+from portpart.backends.language import Record, Words, int32, int64
 from portpart.backends.programs import FEW, SOME, Array, Executable, ExecutionSpace, Program
 from portpart.graphs import Structure
 from portpart.primitives import STRIPES, sum_of
 
 if TYPE_CHECKING:
-    from portpart.backends.language import Record, Words
     from portpart.backends.programs import Records
 
 ARCS_OF_AN_ITEM = 4

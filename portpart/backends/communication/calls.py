@@ -9,15 +9,12 @@ import sys
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
 from portpart.backends.communication.protocol import CommunicationError, Communicator, planned
 from portpart.errors import DeviceUnavailable, InputError
-
-if TYPE_CHECKING:
-    from portpart.backends.communication.protocol import Communicator
 
 # Calls that ranks make together, and the messages of their hosts -------------------------------
 

@@ -24,13 +24,12 @@ from portpart.backends.cuda.workers import NOW, WRITING
 from portpart.backends.language import Kernel
 from portpart.backends.language.fingerprint import compilers_fingerprint
 from portpart.backends.language.team_arrays import BLOCK
-from portpart.backends.programs import Array, Executable, ExecutionSpace, Program, tag_of
+from portpart.backends.programs import Array, Bound, Executable, ExecutionSpace, Program, tag_of
 from portpart.base import cache_folder
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
 
-    from portpart.backends.programs import Bound
 
 
 class DryRunSpace(ExecutionSpace):

@@ -6,17 +6,14 @@ import math
 import warnings
 from array import array
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pymetis import ObjType, Options, zero_copy_dtype
 
 from portpart.api import MAX_SEED
 from portpart.errors import InputError
-from portpart.graphs import Graph, host_array
+from portpart.graphs import Blocks, Graph, host_array
 from portpart.metrics import components_per_block
-
-if TYPE_CHECKING:
-    from portpart.graphs import Blocks
 
 UNSET = -1
 

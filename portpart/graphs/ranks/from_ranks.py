@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from portpart.backends.communication import Calls, calls_of, each_of_ranks, planned
+from portpart.backends.communication import Calls, Communicator, calls_of, each_of_ranks, planned
 from portpart.errors import InputError, PortpartError, memory_errors
 from portpart.graphs import (
     checked_rows,
@@ -26,7 +26,6 @@ from portpart.graphs.ranks.reverse_arcs import check_reverse_arcs
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from portpart.backends.communication import Communicator
     from portpart.backends.programs import Array, ExecutionSpace
     from portpart.graphs import Numbers, Rows
     from portpart.graphs.ranks.rank_rows import DistributedGraph

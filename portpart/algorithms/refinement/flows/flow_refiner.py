@@ -7,7 +7,7 @@ the quotient graph after Krause, Gottesbueren, Maas (2025).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -23,12 +23,9 @@ from portpart.algorithms.refinement.flows.corridor import (
 )
 from portpart.algorithms.refinement.flows.cutter import cut_large, cut_small, list_around
 from portpart.algorithms.refinement.flows.network import FlowRules
-from portpart.backends.language import DeviceFunction
+from portpart.backends.language import DeviceFunction, Record, Words
 from portpart.backends.programs import Array, ExecutionSpace, Program, bytes_of
 from portpart.graphs import MAX_INT32, Csr, EitherGraph, Hypergraph, Structure
-
-if TYPE_CHECKING:
-    from portpart.backends.language import Record, Words
 
 MAX_VERTICES, MAX_BLOCKS = 2**22, 1024
 """Graphs of more vertices are not refined, nor partitions into more blocks."""

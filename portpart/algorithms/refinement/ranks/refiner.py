@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,13 +31,10 @@ from portpart.algorithms.refinement.ranks.state import sent_for, totals_for
 from portpart.algorithms.refinement.ranks.sums import RankRebalancingSteps, SumSteps
 from portpart.backends import language as kl
 from portpart.backends.communication import planned
-from portpart.backends.programs import Array, Executable, ExecutionSpace
+from portpart.backends.programs import Array, Executable, ExecutionSpace, Records
 from portpart.graphs import Graph, Structure
 from portpart.graphs.ranks import DistributedGraph, Route, ghost_rows
 from portpart.primitives import Mail, MailLayout, gather, lower_bound, positions_of
-
-if TYPE_CHECKING:
-    from portpart.backends.programs import Records
 
 # Projection between two levels of several ranks: owners of clusters send their blocks ----------
 #
