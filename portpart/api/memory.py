@@ -235,6 +235,8 @@ def _of_partition(sizes: GivenSizes, k: int, algorithm: recipes.Algorithm, confi
                 fewer, dropped = in_order(fewer, places), int(places.nbytes)
             if fewer is not like:
                 sizes, dropped, like = sizes_of(fewer), dropped + given.own_bytes, fewer
+    if isinstance(config, recipes.HypergraphConfig):
+        config = config.for_size(sizes.counts[-1], k)
     search = Search(algorithm, config, k, combines=session)
     ways = ways_to_shrink(search, sizes.counts, arc_shrink, like)
     estimate = counted(sizes, ways, partition_call(algorithm, config, k,

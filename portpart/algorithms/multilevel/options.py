@@ -23,6 +23,10 @@ class SearchOptions:
     population: int = option(
         0, "Number of partitions that the rounds of `rounds=` keep and combine; 0: no rounds.",
         min=0)
+    passes: int | None = option(
+        None, "Number of passes over a level, the last ones, in walks that "
+        "begin with a partition, as combinations and cycles do; None: all.",
+        min=1)
 
     def __post_init__(self) -> None:
         check_options(self)

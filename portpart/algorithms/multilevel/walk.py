@@ -176,6 +176,13 @@ class Recipe:
         """The same with other clusters in the runs after the first one."""
         return replace(self, others=tuple(replace(self, find_clusters=rule) for rule in rules))
 
+    def once_more(self) -> Recipe:
+        """The same for a walk that begins with a partition, which may have fewer passes."""
+        last, passes = self.search.passes, self.passes
+        if last is None:
+            return self
+        return replace(self, passes=lambda depth, graph: passes(depth, graph)[-last:])
+
 
 def partition_multilevel(problem: Problem, recipe: Recipe) -> Array:
     """The best partition that walks and their combinations find; obvious ones without any.
@@ -220,6 +227,7 @@ def walk_of(problem: Problem, recipe: Recipe) -> Walk:
     that is one of the coarsest graph too, from which refinement starts.
     """
     trace, wanted, ways = problem.trace, problem.constraints, recipe.ways
+    again = recipe.once_more()
 
     def walk(seed: int, part: Array | None = None, label: Array | None = None) -> Partition:
         with trace.phase("coarsening"):
@@ -230,7 +238,8 @@ def walk_of(problem: Problem, recipe: Recipe) -> Walk:
         previous_blocks = None if wanted.previous_blocks is None else _settled(refiner, levels,
                                                                                wanted.previous_blocks)
         here = Constraints(fixed[-1], initial, wanted.out_of_time, previous_blocks, wanted.grows)
-        best, outcome = ways.refined(problem, recipe, refiner, levels, fixed, Start(here, seed))
+        best, outcome = ways.refined(problem, recipe if part is None else again, refiner, levels,
+                                     fixed, Start(here, seed))
         if part is not None and recipe.combine is not None:
             return recipe.combine([part, best])
         found = Partition(best, outcome["balanced"], outcome["cut"])

@@ -33,6 +33,23 @@ from portpart.primitives import put_to
 
 @described
 @dataclass(frozen=True)
+class SmallOptions:
+    """What differs for small hypergraphs and few blocks, where more work takes little time."""
+
+    max_pins: int = option(
+        2**18, "Hypergraphs with at most this number of pins are small.", min=0)
+    max_blocks: int = option(8, "Partitions into more blocks are made as others.", min=2)
+    cycles: int = option(1, "`search.cycles` for these, if there is one walk otherwise.", min=0)
+    cycles_for_two: int = option(2, "The same for 2 blocks.", min=0)
+    passes: int | None = option(1, "`search.passes` with these cycles.", min=1)
+    flow_levels: int = option(1, "`flows.levels` for these, if that is 0 otherwise.", min=0)
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+
+@described
+@dataclass(frozen=True)
 class HypergraphConfig:
     """Parameters of the library's own partitioner of hypergraphs.
 
@@ -71,9 +88,21 @@ class HypergraphConfig:
         "Refinement by flows after the passes over a level.")
     search: multilevel.SearchOptions = option(
         multilevel.SearchOptions(), "A search by several cycles through the levels.")
+    small: SmallOptions | None = option(
+        SmallOptions(), "What differs for small hypergraphs and few blocks; None: nothing.")
 
     def __post_init__(self) -> None:
         check_options(self)
+
+    def for_size(self, num_pins: int, num_blocks: int) -> HypergraphConfig:
+        """The same with what differs for so many pins and blocks."""
+        small, search, flows = self.small, self.search, self.flows
+        if small is not None and num_pins <= small.max_pins and num_blocks <= small.max_blocks:
+            if search.is_one_walk:
+                cycles = small.cycles_for_two if num_blocks == 2 else small.cycles
+                search = replace(search, cycles=cycles, passes=small.passes)
+            flows = replace(flows, levels=flows.levels or small.flow_levels)
+        return replace(self, small=None, search=search, flows=flows)
 
 
 STRONG = changed(HypergraphConfig(), {
@@ -82,7 +111,7 @@ STRONG = changed(HypergraphConfig(), {
     "initial.growing.hierarchies_for_many": None, "initial.growing.max_moves_for_many": None,
     "refinement.coarse.stall_limit": 10, "refinement.coarse.weak_limit": 8,
     "refinement.temperatures": (0.9, 0.6, 0.3), "refinement.finest_temperatures": (0.9, 0.6, 0.3),
-    "flows.levels": 100, "search.runs": 2})
+    "flows.levels": 100, "search.runs": 2, "small": None})
 
 PRESETS = {
     "fast": changed(HypergraphConfig(), {
@@ -90,7 +119,7 @@ PRESETS = {
         "initial.growing.hierarchies": 4, "initial.growing.candidates": 4,
         "initial.growing.net_levels_for_many": None, "initial.growing.hierarchies_for_many": None,
         "refinement.coarse.tolerance": 0.997, "refinement.coarse.stall_limit": 4,
-        "refinement.temperatures": (0.6,), "refinement.finest_temperatures": (0.6,),
+        "refinement.temperatures": (0.6,), "refinement.finest_temperatures": (0.6,), "small": None,
     }),
     "default": HypergraphConfig(),
     "strong": STRONG,
@@ -107,7 +136,7 @@ PRESETS_OF_EDGES = {
         **SLOW_GROWTH, **STARTS_ON_NETS, "coarsening.skip_above": 1.0,
         "coarsening.min_coarsest": 2000, "refinement.coarse.tolerance": 0.999,
         "refinement.coarse.stall_limit": 10, "refinement.coarse.weak_limit": 8,
-        "search.cycles": 1}),
+        "search.cycles": 1, "small": None}),
     "strong": changed(PRESETS["strong"], SLOW_GROWTH | STARTS_ON_NETS),
     "best": changed(PRESETS["best"], SLOW_GROWTH | STARTS_ON_NETS),
 }
@@ -139,7 +168,12 @@ def prepared(problem: multilevel.Problem, config: HypergraphConfig) -> multileve
 
 
 def portpart_nets(problem: multilevel.Problem, config: HypergraphConfig) -> multilevel.Recipe:
-    """Coarsen by clusters, start, refine upwards, search on."""
+    """Coarsen by clusters, start, refine upwards, search on.
+
+    An initial partition is refined in the same way whatever the size.
+    """
+    if problem.constraints.initial is None:
+        config = config.for_size(problem.graph.num_pins, problem.num_blocks)
     coarsest = config.coarsening.coarsest_vertices(problem.num_blocks)
     passes = config.refinement.passes
     first, *others = cluster_rules(problem.graph, coarsest, problem.balance.cluster_limit(coarsest),

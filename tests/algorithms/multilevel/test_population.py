@@ -10,7 +10,7 @@ import pytest
 import portpart
 from portpart import generators
 from portpart.algorithms.coarsening.options import ClusteringOptions
-from portpart.algorithms.multilevel.options import SearchOptions
+from portpart.algorithms.multilevel.options import ScheduleOptions, SearchOptions
 from portpart.algorithms.multilevel.population import Partition
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.search import (
@@ -94,6 +94,20 @@ def test_searching_on_never_raises_the_cut(k: int) -> None:
     assert result.cut == cuts[-1] == result.stats["levels"][0]["cut"]
     alone = PortpartConfig()
     assert portpart.partition(MESH, k, algorithm="portpart", preset=alone).cut == cuts[0]
+
+
+@pytest.mark.parametrize(("last", "expected"), [(None, 3), (1, 1), (2, 2), (9, 3)])
+def test_cycles_may_have_the_last_passes_only(last: int | None, expected: int) -> None:
+    finest: list[str] = []
+    config = PortpartConfig(search=SearchOptions(cycles=1, passes=last), refinement=ScheduleOptions(
+        (0.75, 0.25), (0.5, 0.25, 0.1)))
+
+    def note(phase: str, level: int, _: int) -> None:
+        if phase in ("refinement", "search") and level == 0:
+            finest.append(phase)
+
+    checked.partition(MESH, 4, preset=config, progress=note)
+    assert finest == 3 * ["refinement"] + expected * ["search"]
 
 
 def test_seeds_of_searches_may_be_as_large_as_any() -> None:

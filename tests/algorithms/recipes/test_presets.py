@@ -241,3 +241,25 @@ def test_ultra_refines_more_than_strong() -> None:
     assert isinstance(ultra, PortpartConfig)
     assert ultra.search.cycles == STRONG.search.cycles + 1 == 2
     assert ultra.refinement.finest_temperatures == STRONG.refinement.temperatures
+
+
+def test_small_hypergraphs_and_few_blocks_have_cycles_and_flows() -> None:
+    config = portpart.HypergraphConfig()
+    found = {(pins, k): (own.search.cycles, own.search.passes, own.flows.levels)
+             for pins, k in ((2**18, 2), (2**18, 8), (2**18, 9), (2**18 + 1, 2))
+             for own in [config.for_size(pins, k)]}
+    assert found == {(2**18, 2): (2, 1, 1), (2**18, 8): (1, 1, 1), (2**18, 9): (0, None, 0),
+                     (2**18 + 1, 2): (0, None, 0)}
+    mine = changed(config, {"search.runs": 3, "flows.levels": 7}).for_size(1, 2)
+    assert (mine.search, mine.flows.levels) == (SearchOptions(3), 7)
+    assert config.for_size(2**18, 2).for_size(1, 8).search.cycles == 2
+
+
+def test_a_small_hypergraph_is_searched_as_its_options_say() -> None:
+    nets = portpart.generators.netlist(3000)
+    small = portpart.partition(nets, 2)
+    assert len(small.stats["cuts"]) == 3
+    assert small.stats["cuts"] == sorted(small.stats["cuts"], reverse=True)
+    again = portpart.partition(nets, 2, initial=small.part)
+    assert len(again.stats["cuts"]) == 1
+    assert len(portpart.partition(nets, 9).stats["cuts"]) == 1
