@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from portpart.backends import as_space
+from portpart.backends.programs import Array, ExecutionSpace
 from portpart.generators import drawn_edges as edges, neighbourhoods as near
 from portpart.generators.hashed import VertexOrder, arc_weights, vertex_order, weights_of_vertices
 from portpart.graphs import Rows, checked_range
 from portpart.options import checked_integer
-
-if TYPE_CHECKING:
-    from portpart.backends.programs import Array, ExecutionSpace
 
 
 @dataclass(frozen=True, kw_only=True)

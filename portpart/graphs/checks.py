@@ -10,18 +10,16 @@ Only a graph that fails is searched for its first offending arc, on the host.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 
 from portpart.backends import language as kl
+from portpart.backends.programs import Array, ExecutionSpace
 from portpart.errors import InputError
 from portpart.graphs.structure import SQUARES
 from portpart.graphs.weights import NOT_NEGATIVE, exact_total
 from portpart.primitives import row_at
-
-if TYPE_CHECKING:
-    from portpart.backends.programs import Array, ExecutionSpace
 
 ENTRIES_PER_ITEM = 4096
 """Arcs that one work item (one team) surveys, whatever the degrees are."""

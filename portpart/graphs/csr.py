@@ -6,18 +6,16 @@ space.  Runs of equal keys, and how many lanes work on a row, are here, too.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from portpart import primitives
 from portpart.backends import language as kl
+from portpart.backends.programs import Array, ExecutionSpace
 from portpart.errors import InputError, shown
 from portpart.graphs.structure import MAX_INT32, MAX_INT32_ARCS, Structure
 from portpart.graphs.weights import total_of
-
-if TYPE_CHECKING:
-    from portpart.backends.programs import Array, ExecutionSpace
 
 LOOP = -1
 """Key of a self loop, dropped before the sort."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from portpart import backends
+from portpart.backends.programs import ExecutionSpace
 from portpart.errors import InputError, listed, shown
 from portpart.graphs.arrays import GraphLike, Numbers, as_array
 from portpart.graphs.from_arrays import MAX_VERTICES, ArcReading
@@ -15,9 +16,6 @@ from portpart.graphs.from_networks import NamedEdges, graph_of_edges
 from portpart.graphs.from_rows import graph_of_rows
 from portpart.graphs.graph import Graph
 from portpart.graphs.names import in_order
-
-if TYPE_CHECKING:
-    from portpart.backends.programs import ExecutionSpace
 
 ENDS = (("source", "target"), ("src", "dst"), ("from", "to"), ("u", "v"))
 """Names of the two columns of ends."""

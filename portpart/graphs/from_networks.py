@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from portpart import backends
+from portpart.backends.programs import ExecutionSpace
 from portpart.errors import InputError, listed, shown
 from portpart.graphs.arrays import GraphLike, Numbers, index_array
 from portpart.graphs.csr import directed_rows
@@ -16,10 +17,6 @@ from portpart.graphs.from_arrays import ArcReading, csr_graph, edges_graph, inte
 from portpart.graphs.graph import Graph
 from portpart.graphs.names import in_order
 from portpart.graphs.weights import MAX_TOTAL_WEIGHT, total_of
-
-if TYPE_CHECKING:
-    from portpart.backends.programs import ExecutionSpace
-
 
 VERTEX_WEIGHTS = ("vertex_weights", "vertex ")
 """How messages about weights of vertices begin."""

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from itertools import chain
 from numbers import Integral, Number
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from portpart.errors import InputError, shown
+from portpart.graphs.arrays import GraphLike, Numbers
 from portpart.graphs.from_frames import is_missing
 from portpart.graphs.from_nets import NetInput
 from portpart.graphs.names import has_hash
-
-if TYPE_CHECKING:
-    from portpart.graphs.arrays import GraphLike, Numbers
 
 # Nets in Python's own containers: lists of pins, by number or by name --------------------------
 

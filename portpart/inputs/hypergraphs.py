@@ -6,8 +6,9 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from portpart.backends.programs import ExecutionSpace
 from portpart.errors import GraphFormatError, InputError, OutOfMemory, shown
 from portpart.formats import bookshelf, hmetis, ispd98, matrix_nets, patoh
 from portpart.formats.netlist import Netlist, distinct, read_areas
@@ -23,9 +24,6 @@ from portpart.inputs.known import (
 )
 from portpart.inputs.reading import checked_limit
 from portpart.options import checked_flag
-
-if TYPE_CHECKING:
-    from portpart.backends.programs import ExecutionSpace
 
 # Netlists of files: gate-level Verilog, BLIF, AIGER --------------------------------------------
 

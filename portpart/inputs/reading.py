@@ -6,18 +6,16 @@ import os
 import re
 from collections.abc import Sequence
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from portpart.backends.programs import ExecutionSpace
 from portpart.errors import GraphFormatError, InputError, OutOfMemory, shown, typed_memory_errors
 from portpart.formats import NamedGraph, hmetis, mesh_of, mesh_of_foreign, read_foreign
 from portpart.formats.text import PathLike, Source, bare_name, read_source
 from portpart.graphs import Graph, Mesh
 from portpart.inputs import known
-
-if TYPE_CHECKING:
-    from portpart.backends.programs import ExecutionSpace
 
 # Graphs of files: the content and the suffix say in which format -------------------------------
 

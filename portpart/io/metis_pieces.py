@@ -5,18 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 
+from portpart.backends.programs import ExecutionSpace
 from portpart.errors import GraphFormatError, InputError, typed_memory_errors
 from portpart.formats import SYNTAX, Body, MetisHeader, header_of, refuse_words, text
 from portpart.graphs import Rows, checked_rows
 from portpart.inputs import checked_limit
 from portpart.options import checked_integer
-
-if TYPE_CHECKING:
-    from portpart.backends.programs import ExecutionSpace
 
 # Text files in pieces: a piece is a range of bytes, and the lines that begin in it are its own
 

@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from portpart.backends.communication import (
+    Communicator,
     calls_of,
     each_of_ranks,
     from_first_rank,
     planned,
     sum_over_ranks,
 )
+from portpart.backends.programs import Array, ExecutionSpace
 from portpart.errors import GraphFormatError, InputError, shown
 from portpart.formats.text import FIRST_BYTES, STREAM, PathLike, is_packed
 from portpart.graphs import VERTEX_COST, Graph, Rows, balanced_borders, degrees_of
@@ -24,10 +26,6 @@ from portpart.inputs import FORMATS, format_of_name, read
 from portpart.io.metis_pieces import open_metis_piece
 from portpart.io.row_files import open_rows
 from portpart.primitives import converted, offsets_from_counts, ship
-
-if TYPE_CHECKING:
-    from portpart.backends.communication import Communicator
-    from portpart.backends.programs import Array, ExecutionSpace
 
 BY_ROWS, BY_LINES, BY_ONE = "rows", "lines", "one"
 """Ways to read a file: ranges of rows, pieces of text, or all of it on rank 0."""

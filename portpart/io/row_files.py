@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 from contextlib import ExitStack, suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from portpart import backends, formats, graphs
+from portpart.backends.programs import ExecutionSpace
 from portpart.errors import GraphFormatError, InputError, typed_memory_errors
 from portpart.formats.text import FIRST_BYTES, PathLike, is_packed
 from portpart.options import checked_integer
-
-if TYPE_CHECKING:
-    from portpart.backends.programs import ExecutionSpace
 
 MAX_RANGES = 2**20
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -11,9 +11,7 @@ from portpart.graphs import Blocks, Hypergraph, Numbers, aligned, table
 from portpart.metrics import nets
 from portpart.metrics.balance import block_weights_of, imbalance_of, keeps_limits
 from portpart.metrics.quality import boundary_of, components_of, cut_of, quotient_of, volume_of
-
-if TYPE_CHECKING:
-    from portpart.options import WrittenNumber
+from portpart.options import WrittenNumber
 
 # What evaluations of graphs and of hypergraphs have in common, and how every number is called
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -15,10 +14,8 @@ from portpart.metrics.balance import block_weights_of
 from portpart.metrics.nets import NetsView, net_boundary_of, view_of
 from portpart.metrics.quality import boundary_of, components_of, cost_facts
 from portpart.metrics.view import PartitionView
+from portpart.options import WrittenNumber
 from portpart.plot.links import drawn_blocks, either_graph, links_between
-
-if TYPE_CHECKING:
-    from portpart.options import WrittenNumber
 
 DEFAULT_IMBALANCE = 0.03
 """Of `portpart.partition`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -48,11 +48,8 @@ from portpart.algorithms.edits.upload import (
     upload,
     weights_of,
 )
+from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import MAX_TOTAL_WEIGHT
-
-if TYPE_CHECKING:
-    from portpart.backends.programs import Array, ExecutionSpace
-
 
 NO_INSERTION = InsertedIds(None, 0, 0, None)  # type: ignore[arg-type]  # of no kind
 """No new ids."""

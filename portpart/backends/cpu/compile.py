@@ -11,7 +11,6 @@ import threading
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from portpart.backends.cpu import helper
 from portpart.backends.cpu.code import addresses_in, fingerprint, object_code
@@ -19,11 +18,9 @@ from portpart.backends.cpu.driver_module import COMPILE, call_back
 from portpart.backends.cpu.helper import CompileJob
 from portpart.backends.language import Kernel
 from portpart.backends.language.fingerprint import compilers_fingerprint
+from portpart.backends.language.kernels import TypedFunction
 from portpart.base import cache_folder
 from portpart.base.interrupts import late_signals
-
-if TYPE_CHECKING:
-    from portpart.backends.language.kernels import TypedFunction
 
 Key = tuple[int, tuple[str, ...]]
 """Identity of a kernel, tags of its arguments."""

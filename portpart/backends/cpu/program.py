@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import struct
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,9 +13,7 @@ from portpart.backends import programs
 from portpart.backends.cpu import driver_module
 from portpart.backends.cpu.compile import loaded, prepared
 from portpart.backends.cpu.parallel import run_with_threads
-
-if TYPE_CHECKING:
-    from portpart.backends.programs import Bound
+from portpart.backends.programs import Bound
 
 # What runs kernels: two functions that LLVM compiles and that are kept like a kernel -----------
 #

@@ -14,7 +14,6 @@ import functools
 import hashlib
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from portpart.backends.cuda.declarations import NameTable
 from portpart.backends.cuda.expressions import CudaExpressionWriter, type_name
@@ -25,9 +24,7 @@ from portpart.backends.language.infer import infer
 from portpart.backends.language.kernels import TypedFunction
 from portpart.backends.language.team_arrays import shared_arrays
 from portpart.backends.language.types import ABSENT, ArgumentType, ArrayType, type_of
-
-if TYPE_CHECKING:
-    from portpart.backends.programs import Bound
+from portpart.backends.programs import Bound
 
 _SYMBOL = "@symbol@"
 DIRECT, PACKED, STEP = "direct", "packed", "step"

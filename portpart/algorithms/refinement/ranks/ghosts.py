@@ -6,18 +6,14 @@ moves.  It is never stale itself: its owner updates it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from portpart import primitives
 from portpart.algorithms.refinement import Figures, Piece, Recording, gains
 from portpart.algorithms.refinement.incumbent import Incumbent, list_unsaved, reset_saved, set_best
 from portpart.algorithms.refinement.moves import Moves, join_target, lock, mark_moved, reset_move
 from portpart.algorithms.refinement.ranks.state import NONE, Changed, Sent
 from portpart.backends import language as kl
+from portpart.backends.programs import Array, Element
 from portpart.graphs.ranks import GhostRows
-
-if TYPE_CHECKING:
-    from portpart.backends.programs import Array, Element
 
 TEAM = 8
 """Lanes that visit the neighbours of a ghost."""

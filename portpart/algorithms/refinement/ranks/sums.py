@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from portpart.algorithms.refinement import BUCKETS, Figures, Piece, Recording, gains
 from portpart.algorithms.refinement.blocks import Blocks
@@ -25,10 +24,8 @@ from portpart.algorithms.refinement.rebalancing import (
     set_threshold,
 )
 from portpart.backends import language as kl
+from portpart.backends.programs import Records
 from portpart.primitives import MailLayout, Owners, record_prefix
-
-if TYPE_CHECKING:
-    from portpart.backends.programs import Records
 
 
 @kl.kernel
