@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import NoReturn
 
 from llvmlite import ir
@@ -99,6 +100,21 @@ class _WordWriter(ir.IRBuilder):
     def smaller(self, left: ir.Value, right: ir.Value) -> ir.Value:
         return self.select(self.icmp_signed("<", left, right), left, right)
 
+    @contextmanager
+    def while_below(self, begin: ir.Value, end: ir.Value) -> Iterator[tuple[ir.Value, ir.Value]]:
+        """Write a loop whose body sets a position, from `begin` on; yields where, and its value."""
+        position = self.alloca(WORD)
+        self.store(begin, position)
+        test, loop, after = (self.append_basic_block() for _ in range(3))
+        self.branch(test)
+        self.position_at_end(test)
+        here = self.load(position)
+        self.cbranch(self.icmp_signed("<", here, end), loop, after)
+        self.position_at_end(loop)
+        yield position, here
+        self.branch(test)
+        self.position_at_end(after)
+
     def leave_if(self, failed: ir.Value) -> None:
         with self.if_then(failed, likely=False):
             self.ret(_FAILED)
@@ -148,23 +164,14 @@ def _launch_objects(module: ir.Module, launch: ir.Function, name: str) -> None:
     given = [write.read(frame, index) for index in range(7)]
     function, count, weight, workers, state, length, arrays = given
     row = write.ptrtoint(write.alloca(ir.ArrayType(WORD, MAX_ARGUMENTS + 1)), WORD)
-    number = write.alloca(WORD)
-    write.store(_DONE, number)
-    test, loop, after = (write.append_basic_block() for _ in range(3))
-    write.branch(test)
-    write.position_at_end(test)
-    index = write.load(number)
-    write.cbranch(write.icmp_signed("<", index, length), loop, after)
-    write.position_at_end(loop)
-    next_index = write.add(index, write.word(1))
-    write.store(next_index, number)
-    word = write.read(write.place(frame, 7), index)
-    write.write(word, row, next_index)
-    with write.if_then(write.trunc(write.lshr(arrays, index), BIT)):
-        data = write.read(write.add(word, write.read(state, DATA)))
-        write.write(data, row, next_index)
-    write.branch(test)
-    write.position_at_end(after)
+    with write.while_below(_DONE, length) as (number, index):
+        next_index = write.add(index, write.word(1))
+        write.store(next_index, number)
+        word = write.read(write.place(frame, 7), index)
+        write.write(word, row, next_index)
+        with write.if_then(write.trunc(write.lshr(arrays, index), BIT)):
+            data = write.read(write.add(word, write.read(state, DATA)))
+            write.write(data, row, next_index)
     write.ret(write.call(launch, [function, row, count, weight, workers, state]))
 
 
@@ -177,39 +184,30 @@ def _walk(module: ir.Module, launch: ir.Function, name: str) -> None:
     write = _WordWriter(module, name, 1)
     (frame,) = write.function.args
     code, length, table, workers, state, begin = (write.read(frame, index) for index in range(6))
-    position = write.alloca(WORD)
-    write.store(begin, position)
-    test, loop, after = (write.append_basic_block() for _ in range(3))
-    write.branch(test)
-    write.position_at_end(test)
-    here = write.load(position)
-    write.cbranch(write.icmp_signed("<", here, length), loop, after)
-    write.position_at_end(loop)
-    fields = write.place(code, here)
-    operation, function, row, weight, flag, target = (
-        write.read(fields, index) for index in range(FIELDS))
-    behind = write.add(here, write.word(FIELDS))
-    write.store(behind, position)
-    is_launch = write.icmp_signed("==", operation, write.word(LAUNCH))
-    with write.if_else(is_launch) as (then, otherwise):
-        with then:
-            arguments = write.place(table, row)
-            count = write.read(write.read(arguments))
-            address = _compiled(write, fields, function, count, state)
-            status = write.call(launch, [address, arguments, count, weight, workers, state])
-            write.leave_if(write.icmp_signed("==", status, _FAILED))
-        with otherwise:
-            with write.if_else(write.icmp_signed("==", operation, write.word(JUMP))) as jumps:
-                with jumps[0]:
-                    write.store(target, position)
-                with jumps[1]:
-                    with write.if_then(write.icmp_signed("==", operation, write.word(LEAVE))):
-                        write.ret(behind)
-                    value = write.read(write.read(write.place(table, flag)))
-                    with write.if_then(write.icmp_signed("==", value, _DONE)):
+    with write.while_below(begin, length) as (position, here):
+        fields = write.place(code, here)
+        operation, function, row, weight, flag, target = (
+            write.read(fields, index) for index in range(FIELDS))
+        behind = write.add(here, write.word(FIELDS))
+        write.store(behind, position)
+        is_launch = write.icmp_signed("==", operation, write.word(LAUNCH))
+        with write.if_else(is_launch) as (then, otherwise):
+            with then:
+                arguments = write.place(table, row)
+                count = write.read(write.read(arguments))
+                address = _compiled(write, fields, function, count, state)
+                status = write.call(launch, [address, arguments, count, weight, workers, state])
+                write.leave_if(write.icmp_signed("==", status, _FAILED))
+            with otherwise:
+                with write.if_else(write.icmp_signed("==", operation, write.word(JUMP))) as jumps:
+                    with jumps[0]:
                         write.store(target, position)
-    write.branch(test)
-    write.position_at_end(after)
+                    with jumps[1]:
+                        with write.if_then(write.icmp_signed("==", operation, write.word(LEAVE))):
+                            write.ret(behind)
+                        value = write.read(write.read(write.place(table, flag)))
+                        with write.if_then(write.icmp_signed("==", value, _DONE)):
+                            write.store(target, position)
     write.ret(_DONE)
 
 
