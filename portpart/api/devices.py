@@ -133,8 +133,7 @@ def _rows(graph: Graph, first: int, last: int, space: ExecutionSpace) -> Rows:
     def moved(values: Array | None, low: int, high: int) -> Array | None:
         return None if values is None else _brought(space, here, values[low:high])
 
-    offsets = here.empty(last - first + 1,
-                         np.int32 if end - begin <= MAX_INT32_ARCS else np.int64)
+    offsets = here.empty(last - first + 1, np.int32 if end - begin <= MAX_INT32_ARCS else np.int64)
     here.parallel_for(len(offsets), shift_offset, graph.offsets[first:], begin, offsets)
     targets = moved(graph.targets, begin, end)
     assert targets is not None

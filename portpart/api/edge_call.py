@@ -141,11 +141,9 @@ class EdgePartitionResult(PartitionResult):
 
     def __repr__(self) -> str:
         state = "" if self.feasible else ", out of bounds"
-        return (
-            f"<EdgePartitionResult: {len(self.part):,} edges in {self.k:,} blocks, replication "
-            f"factor {self.replication_factor:.4f}, imbalance {self.imbalance:.4f}{state}, "
-            f"{self.seconds:.3f} s>"
-        )
+        return (f"<EdgePartitionResult: {len(self.part):,} edges in {self.k:,} blocks, replication "
+                f"factor {self.replication_factor:.4f}, imbalance {self.imbalance:.4f}{state}, "
+                f"{self.seconds:.3f} s>")
 
 
 @takes_progress

@@ -64,8 +64,7 @@ def _drawing(function: Callable[P, R],
 
 
 @contextmanager
-def phase_display(quiet: bool = False,
-                  console: Console | None = None) -> Iterator[Report | None]:
+def phase_display(quiet: bool = False, console: Console | None = None) -> Iterator[Report | None]:
     """Yield a callable ``(phase, level, num_levels)`` that draws, or None without a terminal or
     notebook.
 

@@ -172,11 +172,9 @@ class PartitionResult:
         state = "" if self.feasible else ", out of bounds"
         others = "".join(f", {name} {value:,}" for name, value in (
             ("km1", self.km1), ("volume", self.volume)) if value is not None)
-        return (
-            f"<PartitionResult: {len(self.part):,} vertices in {self.k:,} blocks, "
-            f"cut {self.cut:,}{others}, imbalance {self.imbalance:.4f}{state}, "
-            f"{self.seconds:.3f} s>"
-        )
+        return (f"<PartitionResult: {len(self.part):,} vertices in {self.k:,} blocks, "
+                f"cut {self.cut:,}{others}, imbalance {self.imbalance:.4f}{state}, "
+                f"{self.seconds:.3f} s>")
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -273,10 +271,8 @@ class MappingResult(PartitionResult):
 
     def __repr__(self) -> str:
         state = "" if self.feasible else ", out of bounds"
-        return (
-            f"<MappingResult: {len(self.part):,} vertices on {self.k:,} elements, "
-            f"cost {self.cost:,}, imbalance {self.imbalance:.4f}{state}, {self.seconds:.3f} s>"
-        )
+        return (f"<MappingResult: {len(self.part):,} vertices on {self.k:,} elements, "
+                f"cost {self.cost:,}, imbalance {self.imbalance:.4f}{state}, {self.seconds:.3f} s>")
 
 
 # What the partition of a graph of several ranks returns on each of them ------------------------

@@ -128,8 +128,7 @@ def layout_of(lead: AnySlot | None, slots: Sequence[AnySlot], narrow: bool = Fal
     return layout_of_types(None if lead is None else lead.dtype, types)
 
 
-def layout_of_types(lead: np.dtype | None,
-                    types: Sequence[np.dtype | None]) -> MailLayout:
+def layout_of_types(lead: np.dtype | None, types: Sequence[np.dtype | None]) -> MailLayout:
     """The layout of items with fields of these types, behind one of the type of `lead`."""
     if len(types) > MAX_FIELDS:
         raise ValueError(f"{len(types)} fields; an item has {MAX_FIELDS} at most")

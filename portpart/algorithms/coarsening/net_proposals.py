@@ -340,8 +340,7 @@ class NetProposals:
                        clusters: cluster_rounds.ClusterRounds) -> None:
         """Every vertex on the list gets a team that suits the pins that it examines."""
         with recording.program.side_by_side():
-            for count, kernel, team, given in launches(recording.lists[here],
-                                                       recording.one_lane):
+            for count, kernel, team, given in launches(recording.lists[here], recording.one_lane):
                 recording.launch(count, kernel, here, team, clusters=clusters, **given)
             recording.launch(1, cluster_rounds.empty_lists, 1 - here)
 

@@ -251,7 +251,6 @@ def list_pairs(j, deleted, rows: EditableRows, places, begin, mine, other):
     if deleted[j] >= 0:
         place = begin + places[j] - kl.int64(rows.begin[deleted[j]])
         for at in range(kl.int64(rows.begin[deleted[j]]) + kl.lane(),
-                        kl.int64(rows.end[deleted[j]]),
-                        kl.team_size()):
+                        kl.int64(rows.end[deleted[j]]), kl.team_size()):
             mine[place + at] = deleted[j]
             other[place + at] = rows.elements[at]

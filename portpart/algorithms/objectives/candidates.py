@@ -84,8 +84,7 @@ def costs_and_weights(graph: EitherGraph, parts: CandidateParts, num_blocks: int
     space.parallel_for(count * n, candidate_weights, graph.vertex_weights, parts.joined, n,
                        num_blocks, words[costs:])
     found = space.to_host(words)
-    return (found[:costs].reshape(count, STRIPES).sum(1),
-            found[costs:].reshape(count, num_blocks))
+    return (found[:costs].reshape(count, STRIPES).sum(1), found[costs:].reshape(count, num_blocks))
 
 
 @kl.kernel

@@ -263,8 +263,7 @@ class Nccl(Mpi):
         require_parcel(parcel, self.size)
         ones = np.ones(self.size, np.int64)
         self._deliver(parcel.send_counts, ones, parcel.recv_counts, ones)
-        waits = [transfer_of(each).fetch(each) for each in (parcel.send_counts,
-                                                            parcel.recv_counts)]
+        waits = [transfer_of(each).fetch(each) for each in (parcel.send_counts, parcel.recv_counts)]
         self.settle()
         sent, arriving = (wait() for wait in waits)
         require_parts(sent, parcel)

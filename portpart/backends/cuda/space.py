@@ -269,10 +269,8 @@ class CudaSpace(programs.ExecutionSpace):
     def address_of(self, array: programs.Array) -> int:
         """Where an array begins that a kernel on this device can read; any other is refused."""
         if not isinstance(array, self.cupy.ndarray):
-            raise InputError(
-                f"an array of the host was given to a kernel on {self.name}; "
-                "bring it there with space.asarray"
-            )
+            raise InputError(f"an array of the host was given to a kernel on {self.name}; "
+                             "bring it there with space.asarray")
         address: int = array.data.ptr
         return address
 

@@ -152,12 +152,10 @@ def _items(typed: TypedFunction, names: NameTable, own: int, block: str = "") ->
     team = f"{_SYMBOL}_::TEAM"
     reuses = own > 1 and shared_arrays(typed.function.team_arrays)
     barrier = f"        pp::team_sync<{team}>();\n" if reuses else ""
-    return (
-        f"    for (int64 item = pp::first_item<{team}>({block}); item < count;"
-        f" item += pp::item_stride<{team}>()) {{\n"
-        f"        {_SYMBOL}_::body({passed});\n{barrier}"
-        "    }"
-    )
+    return (f"    for (int64 item = pp::first_item<{team}>({block}); item < count;"
+            f" item += pp::item_stride<{team}>()) {{\n"
+            f"        {_SYMBOL}_::body({passed});\n{barrier}"
+            "    }")
 
 
 def source(kernel: Kernel, *arguments: Bound, team: int = 1) -> str:

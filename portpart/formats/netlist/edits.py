@@ -248,8 +248,7 @@ class NetlistEdits:
         has = self._pins.count[places] > 0
         stays = ~(np.isin(self._pins.keys[places] >> 32, of_nets.replaced)
                   | np.isin(self._pins.keys[places] & MAX_INT32, gates.replaced))
-        for act, some in ((batch.delete_pins, had & ~has & stays),
-                          (batch.insert_pins, has & ~had)):
+        for act, some in ((batch.delete_pins, had & ~has & stays), (batch.insert_pins, has & ~had)):
             if some.any():
                 keys = self._pins.keys[places[some]]
                 act(self.net_ids[keys >> 32], self.vertex_ids[keys & MAX_INT32])

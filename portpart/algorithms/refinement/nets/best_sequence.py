@@ -71,8 +71,7 @@ class Sequences(NetPropagation):
 
 def sequence_pieces(options: SequenceOptions) -> tuple[Piece, ...]:
     """HyperG's refinement."""
-    rule = Sequences(holds_heavy=options.hold_heavy,
-                     apply_later_moves=options.apply_later_moves)
+    rule = Sequences(holds_heavy=options.hold_heavy, apply_later_moves=options.apply_later_moves)
     return moving_on_nets(rule, *prefix.relaxed_limits(options.rebalance))
 
 
