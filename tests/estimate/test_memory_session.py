@@ -61,7 +61,7 @@ def test_a_mark_that_is_held_costs_what_its_batches_changed(escalate: str) -> No
         edits.play(batch, 25)
         return session.apply(batch).effort
 
-    for _ in range(30):  # programs are made, and rows get room
+    for _ in range(60):  # programs are made, and rows get room
         play(session.batch())
     gc.collect()
     tracemalloc.start()
