@@ -5,13 +5,13 @@ from __future__ import annotations
 import numbers
 import operator
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from inspect import cleandoc
 from types import NoneType
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar, get_args, get_type_hints
 
 import numpy as np
 
@@ -55,6 +55,12 @@ def exact_fraction(value: WrittenNumber) -> Fraction:
     ValueError
         Saying what `value` is instead of a finite number, as the end of a sentence.
     """
+    return _parsed(value) if value.__class__ in (int, float, str) else _parsed.__wrapped__(value)
+
+
+@lru_cache(maxsize=256, typed=True)
+def _parsed(value: WrittenNumber) -> Fraction:
+    """The same; remembered, for a call asks for the same numbers several times."""
     if isinstance(value, numbers.Rational) and not isinstance(value, bool):
         return _short_enough(Fraction(int(value.numerator), int(value.denominator)))
     text = str(value).strip().lower()
@@ -154,6 +160,8 @@ def option(default: Any, meaning: str, **bounds: Any) -> Any:
 
 
 Kind = TypeVar("Kind")
+Given = ParamSpec("Given")
+Found = TypeVar("Found")
 
 
 def described(kind: type[Kind]) -> type[Kind]:
@@ -200,6 +208,12 @@ def changed(config: Kind, changes: Mapping[str, Any]) -> Kind:
             raise InputError(f"{name} is {shown(nested)} and has no {next(iter(below))!r}")
         own[name] = changed(nested, below)
     return replace(config, **own)  # type: ignore[type-var]
+
+
+def derived(method: Callable[Given, Found]) -> Callable[Given, Found]:
+    """Remember what a method derives from frozen options: to check other options takes time."""
+    remembered: Callable[Given, Found] = lru_cache(maxsize=256)(method)
+    return remembered
 
 
 def check_options(config: Configuration) -> None:

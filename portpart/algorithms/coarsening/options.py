@@ -9,7 +9,7 @@ import numpy as np
 
 from portpart.errors import InputError
 from portpart.graphs import Graph, Hypergraph
-from portpart.options import check_options, described, option
+from portpart.options import check_options, derived, described, option
 from portpart.primitives import tiles_of
 
 # Parameters of coarsening: where it ends, and how vertices are merged --------------------------
@@ -102,13 +102,14 @@ class ClusteringOptions:
     def __post_init__(self) -> None:
         check_options(self)
 
-    def of_runs(self, num_blocks: int) -> list[ClusteringOptions]:
+    @derived
+    def of_runs(self, num_blocks: int) -> tuple[ClusteringOptions, ...]:
         """The same for this many blocks, in the runs of a search in turn."""
         if num_blocks > FEW_BLOCKS:
-            return [self]
+            return (self,)
         given = self.growths_for_two if num_blocks == 2 else None
-        return [replace(self, growth=growth, skewed_growth=growth, growths_for_two=None)
-                for growth in given or (self.growth,)]
+        return tuple(replace(self, growth=growth, skewed_growth=growth, growths_for_two=None)
+                     for growth in given or (self.growth,))
 
 
 @described

@@ -8,6 +8,7 @@ several times, and the best attempt is taken.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -76,6 +77,20 @@ def splits_of(num_blocks: int, split: Callable[[int, int], tuple[int, int]] = ha
     level_begin : numpy.ndarray of int64
         Where levels begin in `rows`, and their end.
     """
+    return _halvings(num_blocks) if split is halved else _splits(num_blocks, split)
+
+
+@lru_cache(maxsize=64)
+def _halvings(num_blocks: int) -> tuple[np.ndarray, np.ndarray]:
+    """Remembered, for this is a loop over all blocks."""
+    made = _splits(num_blocks, halved)
+    for array in made:
+        array.flags.writeable = False
+    return made
+
+
+def _splits(num_blocks: int,
+            split: Callable[[int, int], tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
     rows: list[tuple[int, int, int, int]] = []
     begins = [0]
     level = [(0, num_blocks)]
@@ -93,6 +108,8 @@ def splits_of(num_blocks: int, split: Callable[[int, int], tuple[int, int]] = ha
 def splits_side_by_side(splits: tuple[np.ndarray, np.ndarray], count: int,
                         num_blocks: int) -> tuple[np.ndarray, np.ndarray]:
     """The same bisections for each of several ranges of blocks, level by level."""
+    if count == 1:
+        return splits
     rows, level_begin = splits
     shifts = np.arange(count)[:, None, None] * np.array([num_blocks, num_blocks, num_blocks, 0])
     levels = [(shifts + rows[first:last]).reshape(-1, 4) for first, last in pairwise(level_begin)]

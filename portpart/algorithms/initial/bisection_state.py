@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
 
-from portpart.backends.language import Record, Scope, Words, work
+from portpart.backends.language import Record, Scope, Slice, Sliced, Words, work
 from portpart.backends.programs import Array, ExecutionSpace
 
 
@@ -118,7 +120,7 @@ def _of_candidates(sizes: StartSizes) -> int:
     return sizes.candidates
 
 
-class Splits(Record):
+class Splits(Sliced, Record):
     """The bisections, level by level, that lead from all blocks to single ones.
 
     Attributes
@@ -144,13 +146,22 @@ class Splits(Record):
     @classmethod
     def on(cls, space: ExecutionSpace, rows: np.ndarray, level_begin: np.ndarray,
            goals: np.ndarray, limits: np.ndarray) -> Splits:
-        """Bring bisections to a space; `rows` has their numbers as `splits_of` gives them."""
-        return cls(
-            first=space.asarray(rows[:, 0]), middle=space.asarray(rows[:, 1]),
-            last=space.asarray(rows[:, 2]), price=space.asarray(rows[:, 3]),
-            level_begin=space.asarray(level_begin), goal_sum=space.asarray(_sums(goals)),
-            limit_sum=space.asarray(_sums(limits)),
-        )
+        """Bring bisections to a space in one copy; `rows` has their numbers as `splits_of` gives
+        them.
+        """
+        sums = [_sums(values).view(np.int64) for values in (goals, limits)]
+        memory = space.asarray(np.concatenate([*rows.T, level_begin, *sums]))
+        return cls.sliced(memory, _slices_of_splits(len(rows), len(level_begin), len(goals) + 1))
+
+
+@lru_cache(maxsize=256)
+def _slices_of_splits(num_splits: int, num_begins: int, num_sums: int) -> dict[str, Slice]:
+    """Where the arrays of this many bisections are."""
+    lengths = {"first": num_splits, "middle": num_splits, "last": num_splits, "price": num_splits,
+               "level_begin": num_begins, "goal_sum": num_sums, "limit_sum": num_sums}
+    ends = accumulate(lengths.values(), initial=0)
+    return {name: Slice(np.dtype(np.float64 if name.endswith("sum") else np.int64), 8 * end, length)
+            for (name, length), end in zip(lengths.items(), ends, strict=False)}
 
 
 def _sums(values: np.ndarray) -> np.ndarray:

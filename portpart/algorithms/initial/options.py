@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from portpart.options import check_options, described, option
+from portpart.options import check_options, derived, described, option
 
 FEW_BLOCKS, MANY_BLOCKS = 8, 32
 """Up to the first number there are few blocks, beyond the other one many."""
@@ -89,6 +89,7 @@ class GrowingOptions:
         """Candidates on the graph that is `depth` levels below the finest."""
         return max(self.candidates, min(self.max_candidates, self.candidates << depth))
 
+    @derived
     def num_hierarchies(self, num_blocks: int) -> int:
         """On how many they grow."""
         own = self.for_blocks(num_blocks)
@@ -103,6 +104,7 @@ class GrowingOptions:
             return num_vertices
         return self.max_moves_for_many
 
+    @derived
     def for_blocks(self, num_blocks: int) -> GrowingOptions:
         """The same with what differs where there are few or many blocks."""
         if num_blocks <= self.twice_up_to:
@@ -118,6 +120,7 @@ class GrowingOptions:
         return replace(self, shrink=self.shrink_for_many,
                        **{name: value for name, value in given.items() if value is not None})
 
+    @derived
     def share(self, num_blocks: int) -> GrowingOptions:
         """What of this each hierarchy has, whose candidates all count where there are several."""
         own = self.for_blocks(num_blocks)
@@ -128,6 +131,7 @@ class GrowingOptions:
         return replace(own, hierarchies=1, refined=mine, candidates=mine,
                        max_candidates=max(1, self.max_candidates // count))
 
+    @derived
     def of_one(self) -> GrowingOptions:
         """The same with one candidate."""
         return replace(self, refined=1, refined_for_many=None, candidates=1,

@@ -208,7 +208,7 @@ def search_multilevel(problem: Problem, recipe: Recipe) -> Array:
     recipes = recipe, *recipe.others
     walks = [walk_of(problem, each) for each in recipes]
     in_rounds = [walk_of(problem, replace(each, flows=each.flows.in_rounds()))
-                 for each in recipes]
+                 for each in (recipes if wanted.rounds > 0 else ())]
     return search(problem, walks, recipe.search,
                   lambda found: problem.trace.walked(found.value), in_rounds)
 

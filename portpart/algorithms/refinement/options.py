@@ -7,7 +7,7 @@ from typing import Any
 
 from portpart.backends.language import Words
 from portpart.backends.programs import roomy
-from portpart.options import check_options, described, option
+from portpart.options import check_options, derived, described, option
 
 # Parameters of refinement ----------------------------------------------------------------------
 
@@ -160,6 +160,7 @@ class FlowOptions:
     def __post_init__(self) -> None:
         check_options(self)
 
+    @derived
     def in_rounds(self) -> FlowOptions:
         """The same for the rounds of a population."""
         return replace(self, alpha=self.alpha_in_rounds, depth=self.depth_in_rounds)
