@@ -11,7 +11,16 @@ from fractions import Fraction
 from functools import cache, lru_cache
 from inspect import cleandoc
 from types import NoneType
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar, get_args, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ParamSpec,
+    TypeAlias,
+    TypeVar,
+    cast,
+    get_args,
+    get_type_hints,
+)
 
 import numpy as np
 
@@ -212,8 +221,7 @@ def changed(config: Kind, changes: Mapping[str, Any]) -> Kind:
 
 def derived(method: Callable[Given, Found]) -> Callable[Given, Found]:
     """Remember what a method derives from frozen options: to check other options takes time."""
-    remembered: Callable[Given, Found] = lru_cache(maxsize=256)(method)
-    return remembered
+    return cast(Callable[Given, Found], lru_cache(maxsize=256)(method))
 
 
 def check_options(config: Configuration) -> None:

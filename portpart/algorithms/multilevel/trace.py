@@ -74,6 +74,7 @@ class Trace:
         self._phase = ""
         self._depth = 0
         self._works: list[_Work] = []
+        self._of_coarsening = 0
         self._outcomes: list[tuple[dict[str, Any], Outcome]] = []
         self._mark, self._counts = space.mark(), self._count()
 
@@ -107,12 +108,16 @@ class Trace:
             name = "search"
         begin, is_new = self.space.mark(), name not in self.seconds
         self.seconds.setdefault(name, 0.0)
+        if name == "refinement":  # a device has ended coarsening, and is at work
+            self._settle_works(self._of_coarsening)
         self._phase, self._mark, self._counts = name, begin, self._count()
         if name in TOLD_AT_ONCE and is_new:
             self._send_error(name, len(self.levels) - 1 if name == "initial" else 0)
         yield
         self._charge()
         self._works.append(_Work(self.seconds, name, begin, self._mark))
+        if name == "coarsening":
+            self._of_coarsening = len(self._works)
 
     def left_out(self, given: Hypergraph, kept: Hypergraph) -> None:
         """Some nets are left out: huge ones, and redundant ones."""
@@ -225,12 +230,18 @@ class Trace:
 
     def _settle(self) -> None:
         """Read the times and outcomes of what has been done so far."""
-        for work in self._works:
-            work.settle(self.space)
+        self._settle_works(len(self._works))
         for level, outcome in self._outcomes:
             level["iterations"] = level.get("iterations", 0) + outcome["iterations"]
             level["cut"] = outcome["cut"]
-        self._works, self._outcomes = [], []
+        self._outcomes = []
+
+    def _settle_works(self, count: int) -> None:
+        """Read the times of the first works."""
+        for work in self._works[:count]:
+            work.settle(self.space)
+        del self._works[:count]
+        self._of_coarsening = 0
 
     def _send_error(self, phase: str, level: int) -> None:
         if self.progress is not None:

@@ -74,7 +74,7 @@ class RefinementOutcome(Mapping[str, int]):
         self._page, self._index = page, index
 
     def __getitem__(self, name: str) -> int:
-        return int(self._page.row(self._index)[NAMES.index(name)])
+        return self._page.row(self._index)[NAMES.index(name)]
 
     def __iter__(self) -> Iterator[str]:
         return iter(NAMES)
@@ -102,18 +102,18 @@ class _Page:
     def __init__(self, space: ExecutionSpace) -> None:
         self.space, self.length = space, 0
         self.words = space.empty(ROOM * WORDS, np.int64)
-        self._read = np.empty(0, np.int64)
+        self._read: list[int] = []
 
     def add(self, level: LevelWords) -> int:
         self.space.parallel_for(1, note_outcome, level, level, self.words[WORDS * self.length :])
         self.length += 1
         return self.length - 1
 
-    def row(self, index: int) -> np.ndarray:
+    def row(self, index: int) -> list[int]:
         """The numbers of one run, read from the space with all that have been added."""
         begin = WORDS * index
         if len(self._read) <= begin:
-            self._read = self.space.to_host(self.words[: WORDS * self.length]).copy()
+            self._read = self.space.to_host(self.words[: WORDS * self.length]).tolist()
         return self._read[begin : begin + WORDS]
 
 
