@@ -40,14 +40,14 @@ def test_an_estimate_ends_where_coarsening_does(monkeypatch: pytest.MonkeyPatch)
     """The coarsest level is followed by itself: a loop down to a smaller fold would not end."""
     monkeypatch.setattr(memory_ranks, "CPU_FOLD", Fold(1, 1))
     graph, levels = portpart.generators.grid_2d(40, 40), []
-    coarser = memory_ranks.SizingSpace.coarser
+    coarser = SizingSpace.coarser
 
     def counted(space: SizingSpace, level: tuple[int, ...]) -> list[tuple[int, ...]]:
         levels.append(level)
         assert len(levels) < 1000, f"no end at {level}"
         return coarser(space, level)
 
-    monkeypatch.setattr(memory_ranks.SizingSpace, "coarser", counted)
+    monkeypatch.setattr(SizingSpace, "coarser", counted)
     estimate = portpart.memory_estimate(k=4, preset="fast", like=graph, ranks=2)
     assert 1 < min(size for size, *_ in levels)
     whole = portpart.memory_estimate(k=4, preset="fast", like=graph).peak
