@@ -90,9 +90,9 @@ class IhypergConfig(HypergConfig):
     """
 
 
-PRESETS_OF_IHYPERG = {name: IhypergConfig(**{each.name: getattr(config, each.name)
-                                     for each in fields(config)})
-              for name, config in PRESETS.items()}
+PRESETS_OF_IHYPERG = {
+    name: IhypergConfig(**{each.name: getattr(config, each.name) for each in fields(config)})
+    for name, config in PRESETS.items()}
 """Presets of iHyperG."""
 
 

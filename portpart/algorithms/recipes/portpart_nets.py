@@ -95,7 +95,7 @@ class HypergraphConfig:
         check_options(self)
 
     def for_size(self, num_pins: int, num_blocks: int) -> HypergraphConfig:
-        """The same with what differs for so many pins and blocks."""
+        """The same with what differs for this many pins and blocks."""
         small, search, flows = self.small, self.search, self.flows
         if small is not None and num_pins <= small.max_pins and num_blocks <= small.max_blocks:
             if search.is_one_walk:

@@ -134,7 +134,10 @@ def _static_meaning(value: Any, members: frozenset[str]) -> str:
 
 
 def _meaning(value: Any, attributes: frozenset[str]) -> str:
-    """What a value is for a kernel; of a module those `attributes` that it has."""
+    """What a value is for a kernel; of a module those `attributes` that it has.
+
+    Modules inside do not count: some are there only once they have been imported.
+    """
     if isinstance(value, (bool, int, float)):
         return f"{type(value).__name__} {value!r}"
     if isinstance(value, Word):
@@ -144,8 +147,10 @@ def _meaning(value: Any, attributes: frozenset[str]) -> str:
     if isinstance(value, type) and issubclass(value, Record):
         return _meaning_of_record(value)
     if isinstance(value, types.ModuleType):
-        return str([(name, _meaning(getattr(value, name), attributes - {name}))
-                    for name in sorted(attributes) if hasattr(value, name)])
+        members = ((name, getattr(value, name)) for name in sorted(attributes)
+                   if hasattr(value, name))
+        return str([(name, _meaning(member, NONE)) for name, member in members
+                    if not isinstance(member, types.ModuleType)])
     return str(getattr(value, "fingerprint", type(value).__name__))
 
 

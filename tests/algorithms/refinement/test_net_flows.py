@@ -191,7 +191,9 @@ def test_the_gain_is_true_and_limits_hold(name: str, options: FlowOptions, objec
 def test_it_finds_what_single_moves_do_not(objective: str) -> None:
     """It improves what is refined already; else these tests could not fail."""
     graph = generators.netlist(6000)
-    part = np.asarray(portpart.partition(graph, 8, seed=1, objective=objective).part)
+    without = changed(PRESETS["default"], {"small": None})
+    part = np.asarray(portpart.partition(graph, 8, preset=without, seed=1,
+                                         objective=objective).part)
     _, gain = refined(reference(), graph, part, balance_of(graph, 8), objective)
     assert gain > 0
 
@@ -341,7 +343,8 @@ def test_networks_of_strong_fit_into_memory_of_a_team(monkeypatch: pytest.Monkey
 
 def test_levels_are_counted_from_the_finest_on(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes, graph = watched(monkeypatch), generators.netlist(6000)
-    portpart.partition(graph, 4, preset=changed(PRESETS["default"], {"flows.levels": 1}))
+    portpart.partition(graph, 4, preset=changed(PRESETS["default"], {"flows.levels": 1,
+                                                                     "small": None}))
     assert sizes == [6000]
 
 
