@@ -64,12 +64,10 @@ def exact_fraction(value: WrittenNumber) -> Fraction:
     ValueError
         Saying what `value` is instead of a finite number, as the end of a sentence.
     """
-    return _parsed(value) if value.__class__ in (int, float, str) else _parsed.__wrapped__(value)
+    return _remembered(value) if value.__class__ in (int, float, str) else _parsed(value)
 
 
-@lru_cache(maxsize=256, typed=True)
 def _parsed(value: WrittenNumber) -> Fraction:
-    """The same; remembered, for a call asks for the same numbers several times."""
     if isinstance(value, numbers.Rational) and not isinstance(value, bool):
         return _short_enough(Fraction(int(value.numerator), int(value.denominator)))
     text = str(value).strip().lower()
@@ -84,6 +82,10 @@ def _parsed(value: WrittenNumber) -> Fraction:
         return Fraction(text) / (100 if percent else 1)
     except (ValueError, ZeroDivisionError):
         raise ValueError("it must be a finite number") from None
+
+
+_remembered = lru_cache(maxsize=256, typed=True)(_parsed)
+"""A call asks for the same numbers several times."""
 
 
 def whole_number(name: str, value: Any) -> int:
@@ -225,10 +227,16 @@ def derived(method: Callable[Given, Found]) -> Callable[Given, Found]:
 
 
 def check_options(config: Configuration) -> None:
-    """Refuse options with a value of the wrong type or out of the range of its field."""
+    """Refuse options with a value of the wrong type or out of the range of its field.
+
+    Several numbers become a tuple, however they were given: programs are found by their options.
+    """
     types = types_of(config.__class__)
     for each in fields(config):
-        _check(each.name, getattr(config, each.name), types[each.name], each.metadata["range"])
+        value = getattr(config, each.name)
+        _check(each.name, value, types[each.name], each.metadata["range"])
+        if isinstance(value, Sequence) and not isinstance(value, (str, tuple)):
+            object.__setattr__(config, each.name, tuple(value))
 
 
 @cache

@@ -55,25 +55,6 @@ def together(space: ExecutionSpace, wide: Column, narrow: Column, room: int = 0)
     return joined(space, [*(piece.view(np.int32) for piece in wide), *narrow], np.int32, room)
 
 
-class Cutter:
-    """Cuts what is `together` into slices, one behind the other.
-
-    Attributes
-    ----------
-    end : int
-        Bytes that have been cut.
-    """
-
-    def __init__(self) -> None:
-        self.end = 0
-
-    def next(self, dtype: np.dtype, length: int) -> kl.Slice:
-        """The next slice; those of int64 begin at whole words."""
-        begin = -(-self.end // dtype.itemsize) * dtype.itemsize
-        self.end = begin + length * dtype.itemsize
-        return kl.Slice(dtype, begin, length)
-
-
 # What kernels count while they check a batch, and the first operation that is refused ----------
 
 
@@ -157,7 +138,7 @@ def split(memory: Array, count: int) -> list[EditCounters]:
 
 @cache
 def _slices(count: int) -> list[dict[str, kl.Slice]]:
-    cutter = Cutter()
+    cutter = kl.Cutter()
     return [{"array": cutter.next(WIDE, len(EditCounters.indices))} for _ in range(count)]
 
 

@@ -17,7 +17,6 @@ from portpart.algorithms.edits.counters import (
     MISSING_SECOND,
     NARROW,
     WIDE,
-    Cutter,
     EditCounters,
     refuse,
 )
@@ -169,13 +168,13 @@ def combined_changes(space: ExecutionSpace, side: Side, operations: Operations,
 
 def empty_changes(space: ExecutionSpace, length: int, keys: Array) -> Changes:
     """Arrays for the changes of sorted keys."""
-    cutter = Cutter()
+    cutter = kl.Cutter()
     slices = {name: cutter.next(WIDE, length) for name in WIDE_CHANGES}
     slices["ranks"] = cutter.next(NARROW, length)
     return Changes.sliced(space.empty(cutter.end // NARROW.itemsize, NARROW), slices, keys=keys)
 
 
-def slices_of_changes(length: int, cutter: Cutter) -> dict[str, kl.Slice]:
+def slices_of_changes(length: int, cutter: kl.Cutter) -> dict[str, kl.Slice]:
     """Where this many changes and their keys are."""
     slices = {name: cutter.next(WIDE, length) for name in ("keys", *WIDE_CHANGES)}
     slices["ranks"] = cutter.next(NARROW, length)
@@ -185,7 +184,7 @@ def slices_of_changes(length: int, cutter: Cutter) -> dict[str, kl.Slice]:
 @lru_cache(maxsize=256)
 def _first_slices(length: int, begin: int, number: int) -> dict[str, kl.Slice]:
     """Where the first are of this many changes, which begin there."""
-    cutter = Cutter()
+    cutter = kl.Cutter()
     cutter.end = begin
     return {name: kl.Slice(each.dtype, each.begin, number)
             for name, each in slices_of_changes(length, cutter).items()}

@@ -14,7 +14,6 @@ from portpart.algorithms.edits.counters import (
     NARROW,
     WIDE,
     Column,
-    Cutter,
     EditCounters,
     begun,
     filled,
@@ -120,7 +119,7 @@ class BatchLayout(NamedTuple):
 def layout_of(num_counters: int, deletions: tuple[int, ...], length: int, weighted: bool,
               timed: bool, directions: tuple[int, ...]) -> BatchLayout:
     """Return the layout behind the counters, for these numbers of deletions and operations."""
-    cutter = Cutter()
+    cutter = kl.Cutter()
     cutter.next(WIDE, num_counters * len(EditCounters.indices))
     wide = [cutter.next(WIDE, number) for number in deletions]
     operations = {"weights": cutter.next(WIDE, length)} if weighted else {}
@@ -176,7 +175,7 @@ def columns_of_deletions(calls: Sequence[BatchCall]) -> tuple[Array, Column]:
     return weights, [*[call.first for call in calls], *times_of(calls), *lenient, deleted]
 
 
-def slices_of_deletions(weights: kl.Slice, cutter: Cutter) -> dict[str, kl.Slice]:
+def slices_of_deletions(weights: kl.Slice, cutter: kl.Cutter) -> dict[str, kl.Slice]:
     """Where the arrays of deletions are that belong to these weights."""
     slices = {name: cutter.next(NARROW, weights.length)
               for name in ("ids", "times", "lenient", "effective")}
@@ -186,7 +185,7 @@ def slices_of_deletions(weights: kl.Slice, cutter: Cutter) -> dict[str, kl.Slice
 def deleted_of(space: ExecutionSpace, calls: Sequence[BatchCall]) -> DeletedIds:
     """Return the deletions of some calls."""
     weights, narrow = columns_of_deletions(calls)
-    cutter = Cutter()
+    cutter = kl.Cutter()
     slices = slices_of_deletions(cutter.next(WIDE, len(weights)), cutter)
     return DeletedIds.sliced(together(space, [weights], narrow), slices)
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
 
-from portpart.backends.language import Record, Scope, Slice, Sliced, Words, work
+from portpart.backends.language import Cutter, Record, Scope, Slice, Sliced, Words, work
 from portpart.backends.programs import Array, ExecutionSpace
 
 
@@ -157,11 +156,11 @@ class Splits(Sliced, Record):
 @lru_cache(maxsize=256)
 def _slices_of_splits(num_splits: int, num_begins: int, num_sums: int) -> dict[str, Slice]:
     """Where the arrays of this many bisections are."""
-    lengths = {"first": num_splits, "middle": num_splits, "last": num_splits, "price": num_splits,
-               "level_begin": num_begins, "goal_sum": num_sums, "limit_sum": num_sums}
-    ends = accumulate(lengths.values(), initial=0)
-    return {name: Slice(np.dtype(np.float64 if name.endswith("sum") else np.int64), 8 * end, length)
-            for (name, length), end in zip(lengths.items(), ends, strict=False)}
+    cutter, whole, real = Cutter(), np.dtype(np.int64), np.dtype(np.float64)
+    return {**{name: cutter.next(whole, num_splits)
+               for name in ("first", "middle", "last", "price")},
+            "level_begin": cutter.next(whole, num_begins),
+            "goal_sum": cutter.next(real, num_sums), "limit_sum": cutter.next(real, num_sums)}
 
 
 def _sums(values: np.ndarray) -> np.ndarray:

@@ -27,7 +27,7 @@ from portpart.algorithms.initial import GROWING_ON_NETS, InitialOptions
 from portpart.algorithms.refinement import FlowOptions, RefinementOptions
 from portpart.algorithms.refinement.nets import ORDERS
 from portpart.backends.programs import Array
-from portpart.options import changed, check_options, described, option
+from portpart.options import changed, check_options, derived, described, option
 from portpart.primitives import put_to
 
 
@@ -94,6 +94,7 @@ class HypergraphConfig:
     def __post_init__(self) -> None:
         check_options(self)
 
+    @derived
     def for_size(self, num_pins: int, num_blocks: int) -> HypergraphConfig:
         """The same with what differs for this many pins and blocks."""
         small, search, flows = self.small, self.search, self.flows

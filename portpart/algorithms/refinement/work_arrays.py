@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
@@ -56,7 +56,7 @@ def rows_for(pieces: tuple[Piece, ...], space: ExecutionSpace, finest: Structure
     return next(filter(None, found), attrgetter("csr"))
 
 
-@cache
+@lru_cache(maxsize=256)
 def refining_bytes(sizes: RefinementSizes) -> int:
     """Bytes of what all refinement keeps: work arrays, words and outcomes."""
     words = STATES * SIZE + PAGES * ROOM * WORDS

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from portpart.backends.language.arrays import Slice, Sliced, work
+from portpart.backends.language.arrays import Cutter, Slice, Sliced, work
 from portpart.backends.language.check import check_function
 from portpart.backends.language.kernels import DeviceFunction, Kernel
 from portpart.backends.language.records import (
@@ -63,6 +63,7 @@ from portpart.backends.language.words import (
 
 __all__ = [
     "CASTS",
+    "Cutter",
     "DeviceFunction",
     "Kernel",
     "Record",

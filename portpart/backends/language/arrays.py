@@ -104,6 +104,25 @@ class Slice(NamedTuple):
         return memory[self.begin // size : end // size].view(self.dtype)
 
 
+class Cutter:
+    """Cuts memory into slices, one behind the other.
+
+    Attributes
+    ----------
+    end : int
+        Bytes that have been cut.
+    """
+
+    def __init__(self) -> None:
+        self.end = 0
+
+    def next(self, dtype: np.dtype, length: int) -> Slice:
+        """The next slice; it begins at a whole element."""
+        begin = -(-self.end // dtype.itemsize) * dtype.itemsize
+        self.end = begin + length * dtype.itemsize
+        return Slice(dtype, begin, length)
+
+
 class Sliced:
     """A record or words that may have slices of an array in place of arrays.
 

@@ -73,6 +73,18 @@ def test_changes_go_to_options_at_any_depth_and_leave_the_rest() -> None:
     assert changed(before, {}) == before
 
 
+@pytest.mark.parametrize("k", [2, 8])
+@pytest.mark.parametrize("name", ["clustering.growths_for_two", "refinement.temperatures"])
+def test_several_numbers_may_be_any_sequence(name: str, k: int) -> None:
+    """Programs are found by their options: a list among them has no hash."""
+    values = (8, 4) if name.endswith("two") else (0.75, 0.5)
+    listed, given = (changed(PortpartConfig(), {name: kind(values)}) for kind in (list, tuple))
+    assert listed == given
+    graph = delaunay(500)
+    assert (portpart.partition(graph, k, preset=listed).part.tolist()
+            == portpart.partition(graph, k, preset=given).part.tolist())
+
+
 def test_the_default_preset_is_the_default_configuration() -> None:
     assert PRESETS["default"] == JetConfig()
     assert set(PRESETS) == {"fast", "default", "ultra", "paper", "paper-ultra", "code",
