@@ -46,7 +46,7 @@ class Group:
 @click.option("--vertices", default=700, show_default=True)
 @click.option("--device", default="cuda", show_default=True, help="cpu works too, for a dry run.")
 @click.option("--pool", is_flag=True, help="Take memory from CuPy's pool.")
-@click.option("--programs", default="walk", show_default=True, help="resident, graph or walk.")
+@click.option("--programs", default="walk", show_default=True, help="resident or walk.")
 @click.option("--few", is_flag=True, help="Leave out graphs that differ in the types of weights.")
 @click.option("--limit", default=0.0, help="End after so many seconds, done or not; 0 never.")
 def main(group: str, vertices: int, device: str, pool: bool, programs: str, few: bool,

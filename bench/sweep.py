@@ -2,7 +2,7 @@
 
     python -m bench.sweep --algorithm gpmetis --parameter handoff_vertices --values 4096,16384,65536
     python -m bench.sweep --algorithm gkway-strong --parameter refinement.tolerance --values 1,.99
-    python -m bench.sweep --algorithm gkway --parameter program_mode --values walk,graph,resident
+    python -m bench.sweep --algorithm gkway --parameter program_mode --values walk,resident
 
 Names of parameters are those of `portpart algorithms NAME`, or `program_mode`: how a CUDA space
 runs programs.  Values are Python literals, or words.  All other parameters are the preset's.  Each

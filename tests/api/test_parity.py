@@ -146,7 +146,7 @@ def test_a_process_of_its_own_finds_the_same(tmp_path: Path) -> None:
     assert len(outputs) == 1
 
 
-@pytest.fixture(params=["resident", "graph", "walk"])
+@pytest.fixture(params=["resident", "walk"])
 def gpu(request: pytest.FixtureRequest) -> Any:
     """The GPU, running programs in every way."""
     shared: Any = cuda_space()

@@ -5,33 +5,62 @@ from __future__ import annotations
 import ctypes
 import threading
 from array import array
+from contextlib import AbstractContextManager
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from portpart.backends.cuda.graph import Device
+from portpart.backends.cuda.compile import KernelCache
 from portpart.backends.language.team_arrays import BLOCK
-from portpart.backends.programs import LINE, ProgramTable
+from portpart.backends.programs import LINE, Counters, ProgramTable
 from portpart.errors import InputError
 
 if TYPE_CHECKING:
+    from cupy import cuda, ndarray
     from cupy.cuda import Function, Stream
+    from numpy.typing import ArrayLike, DTypeLike
+
+RESIDENT, WALK = "resident", "walk"
+"""Ways to run a program on CUDA."""
+
+
+class Device(Protocol):
+    """The part of the CUDA space that programs use."""
+
+    cupy: ModuleType
+    device_id: int
+    multiprocessors: int
+    kernels: KernelCache
+    counters: Counters
+    program_mode: str
+    profiling: bool
+
+    def active(self) -> AbstractContextManager[cuda.Device]:
+        """Context in which this device is CuPy's current one."""
+
+    def current_stream(self) -> Stream:
+        """CuPy's current stream of the calling thread."""
+
+    def empty(self, n: int, dtype: DTypeLike) -> ndarray:
+        """Uninitialised array of `n` elements."""
+
+    def zeros(self, n: int, dtype: DTypeLike) -> ndarray:
+        """Array of `n` zeros."""
+
+    def asarray(self, values: ArrayLike, dtype: DTypeLike | None = None) -> ndarray:
+        """`values` as a contiguous array of this device."""
+
+    def address_of(self, array: ndarray) -> int:
+        """Where an array begins that a kernel on this device can read; any other is refused."""
+
 
 # Cooperative launches: all blocks run at the same time, so they may wait for each other --------
 
 
-def missing_for_cooperation(cupy: ModuleType, device: int) -> str | None:
-    """What keeps kernels from waiting for each other's blocks here; None if nothing does."""
-    try:
-        from cupy_backends.cuda.api import driver
-    except ImportError as error:
-        return f"CuPy's driver interface cannot be imported: {error}"
-    if not hasattr(driver, "launchCooperativeKernel"):
-        return "this CuPy knows no cooperative launch"
-    if not cupy.cuda.Device(device).attributes.get("CooperativeLaunch", 0):
-        return f"cuda:{device} supports no cooperative launch"
-    return None
+def can_cooperate(cupy: ModuleType, device: int) -> bool:
+    """Whether the blocks of a kernel may wait for each other on this device."""
+    return bool(cupy.cuda.Device(device).attributes.get("CooperativeLaunch", 0))
 
 
 class Given:

@@ -1,12 +1,12 @@
-"""Programs on CUDA: a resident kernel, a graph, or a walk that launches step by step.
+"""Programs on CUDA: a resident kernel, or a walk that launches step by step.
 
 Until its resident kernel is compiled, a program walks: its kernels by themselves are compiled side
 by side, and many programs share them, so they are there in a fraction of the time.
 
-All read the arguments of every launch from a table, so one kernel or captured graph serves any
-arrays.  A resident kernel makes it from the values that it is given as its argument; else it is in
-device memory, and `run` rewrites it.  The number of blocks is fixed for work sizes of a kind: small
-and large ones, and of a resident kernel those between.
+Both read the arguments of every launch from a table, so one kernel serves any arrays.  A resident
+kernel makes it from the values that it is given as its argument; else it is in device memory, and
+`run` rewrites it.  The number of blocks is fixed for work sizes of a kind: small and large ones,
+and of a resident kernel those between.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portpart.backends.cuda.compile import ResidentKernel, Walked, blocks_for
-from portpart.backends.cuda.graph import GRAPH, RESIDENT, Device, capture
-from portpart.backends.cuda.launch import Given, Resident
+from portpart.backends.cuda.launch import RESIDENT, Device, Given, Resident
 from portpart.backends.cuda.program_text import ProgramText
 from portpart.backends.language.team_arrays import BLOCK
 from portpart.backends.programs import (
@@ -37,7 +36,6 @@ from portpart.backends.programs import (
 if TYPE_CHECKING:
     from cupy.cuda import Event, Function, Stream
 
-    from portpart.backends.cuda.graph import CudaGraph
     from portpart.backends.programs import Bound
 
 SMALL_SIZE = 1 << 15
@@ -76,7 +74,7 @@ class CudaExecutable:
             self.laps = space.cupy.zeros((len(program.launches()), 2), np.int64)
         self.text = ProgramText(program, space.address_of,
                                 None if self.laps is None else self.laps.data.ptr)
-        self.layout, self.flags = self.text.layout, self.text.flags
+        self.layout = self.text.layout
         self._has_flags = any(isinstance(step, (While, Branch))
                               for step in all_steps(program.steps))
         self.table = space.cupy.empty(len(self.layout), np.int64)
@@ -84,7 +82,6 @@ class CudaExecutable:
         self.functions: dict[int, Function] = {}
         self._kernel: ResidentKernel | None = None
         self._resident: Resident | None = None
-        self._graphs: dict[bool, CudaGraph] = {}
         self._lock = threading.RLock()
         self._done = space.cupy.cuda.Event(disable_timing=True)
         self._last: Event | None = None
@@ -92,7 +89,6 @@ class CudaExecutable:
 
     def run(self, bindings: Mapping[str, Bound], size: int, sizes: Any = None) -> None:
         """Run with arrays and scalars bound to the slots, `size` being the largest work size."""
-        small = size <= SMALL_SIZE
         places = self.layout.place_scratch(sizes)
         with self._lock, self.space.active():
             stream = self.space.current_stream()
@@ -106,7 +102,7 @@ class CudaExecutable:
                 words = self.layout.fill(bindings, self._base, scratch.data.ptr, places)
                 # From pageable memory the call returns when the words have been read.
                 self.table.data.copy_from_host_async(address_of(words), words.nbytes, stream)
-                self._launch(stream, bindings, small)
+                self._walk_all(bindings, size <= SMALL_SIZE)
             self._launched(stream)
 
     def repeated(self, bindings: Mapping[str, Bound], size: int) -> Callable[[], None]:
@@ -154,18 +150,12 @@ class CudaExecutable:
             self._kept.append(self.space.empty(max(size, 2 * known), np.uint8))
         return self._kept[-1]
 
-    def launch_step(self, step: Launch, small: bool) -> None:
-        """Launch one step on the current stream; it reads its row when it starts."""
-        address = np.uint64(self.table.data.ptr + 8 * self.text.rows[id(step)])
-        self.functions[id(step)]((self._blocks(step, small),), (BLOCK,), (address,))
-
-    def _launch(self, stream: Stream, bindings: Mapping[str, Bound], small: bool) -> None:
-        """Launch what reads the table in device memory."""
-        if self.space.program_mode == GRAPH:
-            self._graph(small).launch(stream)
-            self.space.counters.launches += 1
-            return
-        self._load()
+    def _walk_all(self, bindings: Mapping[str, Bound], small: bool) -> None:
+        """Launch what reads the table in device memory, step by step."""
+        if not self.functions:
+            kernels = self.space.kernels
+            in_place = self.space.program_mode == RESIDENT and kernels.modules.quick
+            self.functions = kernels.packed(self.program, in_place)
         before = self.space.counters.launches
         self._walk(self.program.steps, self.layout.bindings.named(bindings), small)
         if self._kernel is not None:
@@ -180,8 +170,7 @@ class CudaExecutable:
     @property
     def reads_flags(self) -> bool:
         """Whether the host waits for flags where it runs the program now."""
-        return (self._has_flags and self.space.program_mode != GRAPH
-                and (self.space.program_mode != RESIDENT or self._ready() is None))
+        return self._has_flags and (self.space.program_mode != RESIDENT or self._ready() is None)
 
     def _resident_kernel(self) -> ResidentKernel:
         if self._kernel is None:
@@ -196,13 +185,6 @@ class CudaExecutable:
             if function is not None:
                 self._resident = Resident(function, self.space, self.layout)
         return self._resident
-
-    def _load(self) -> None:
-        """Compile the launches one by one."""
-        if not self.functions:
-            kernels = self.space.kernels
-            in_place = self.space.program_mode == RESIDENT and kernels.modules.quick
-            self.functions = kernels.packed(self.program, in_place)
 
     def profile(self) -> list[tuple[str, int, float]]:
         """Kernel, launches and milliseconds of each recorded launch, summed over all runs.
@@ -232,19 +214,13 @@ class CudaExecutable:
                 self._done.record(self._last)
             stream.wait_event(self._done)
 
-    def _graph(self, small: bool) -> CudaGraph:
-        if small not in self._graphs:
-            self._load()
-            self._graphs[small] = capture(self, small)
-        return self._graphs[small]
-
-    # walking on the host ------------------------------------------------------------------
-
     def _walk(self, steps: list[Step], bindings: Mapping[str, Bound], small: bool) -> None:
         for step in steps:
             if isinstance(step, Launch):
                 self.space.counters.launches += 1
-                self.launch_step(step, small)
+                # It reads its row when it starts.
+                address = np.uint64(self.table.data.ptr + 8 * self.text.rows[id(step)])
+                self.functions[id(step)]((self._blocks(step, small),), (BLOCK,), (address,))
             elif isinstance(step, While):
                 while self._is_set(step.flag, bindings):
                     self._walk(step.steps, bindings, small)

@@ -22,8 +22,7 @@ import numpy as np
 from portpart.backends import programs
 from portpart.backends.cuda.compile import KernelCache, Walked, blocks_for
 from portpart.backends.cuda.dry_run import CudaDryRuns
-from portpart.backends.cuda.graph import GRAPH, RESIDENT, WALK, missing_for_graphs
-from portpart.backends.cuda.launch import Direct, missing_for_cooperation
+from portpart.backends.cuda.launch import RESIDENT, WALK, Direct, can_cooperate
 from portpart.backends.cuda.nvrtc import do_without_folder
 from portpart.backends.cuda.program import CudaExecutable
 from portpart.backends.cuda.segmented import SegmentedExecutable
@@ -108,9 +107,7 @@ class CudaSpace(programs.ExecutionSpace):
 
     def program_modes(self) -> list[str]:
         """The ways to run programs that work here, fastest first."""
-        modes = [RESIDENT] if missing_for_cooperation(self.cupy, self.device_id) is None else []
-        modes += [GRAPH] if missing_for_graphs(self.cupy) is None else []
-        return [*modes, WALK]
+        return [RESIDENT, WALK] if can_cooperate(self.cupy, self.device_id) else [WALK]
 
     def empty(self, n: int, dtype: DTypeLike) -> programs.Array:
         try:
@@ -262,7 +259,7 @@ class CudaSpace(programs.ExecutionSpace):
     def _ask(self, executables: Sequence[CudaExecutable]) -> None:
         """Have the code of programs compiled side by side, which are about to run in turn."""
         missing = [each.program for each in executables if not each.asks()]
-        if missing and self.program_mode != GRAPH:
+        if missing:
             in_place = self.program_mode == RESIDENT and self.kernels.modules.quick
             self.kernels.ask_packed(missing, in_place)
 

@@ -315,18 +315,3 @@ __device__ __forceinline__ void begin_words(const int64* given, int first, int n
 CUDA_PRELUDE = (TYPES + _DEVICE_FUNCTIONS + ARITHMETIC + _DEVICE_ATOMICS + _DEVICE_TEAM
                 + _DEVICE_GRID)
 """What stands before generated kernels in the source that NVRTC gets."""
-
-SET_CONDITION = """
-extern "C" __device__ __cudart_builtin__ void cudaGraphSetConditional(
-    unsigned long long handle, unsigned int value);
-
-// Sets the condition of a loop from a flag, or of both sides of a branch.
-extern "C" __global__ void set_condition(
-    const int64* entry, unsigned long long handle, unsigned long long other, unsigned int sides)
-{
-    const unsigned int value = *reinterpret_cast<const int64*>(*entry) != 0;
-    cudaGraphSetConditional(handle, value);
-    if (sides == 2) cudaGraphSetConditional(other, 1 - value);
-}
-"""
-"""Kernel behind the conditional nodes of a graph; `entry` holds the address of the flag."""

@@ -9,9 +9,8 @@ import pytest
 import portpart
 from portpart import backends
 from portpart.algorithms.initial.options import InitialOptions
-from portpart.backends.cuda.cpp_words import TYPES
 from portpart.backends.cuda.translate import DIRECT, PACKED, packed_name, translate
-from portpart.backends.cuda.words import CUDA_PRELUDE, SET_CONDITION
+from portpart.backends.cuda.words import CUDA_PRELUDE
 from portpart.backends.language.team_arrays import BLOCK, bytes_of, bytes_per_team
 from portpart.backends.language.types import type_of
 from portpart.backends.programs.program import TEAM_WIDTHS
@@ -34,12 +33,6 @@ def test_every_word_compiles_at_every_width(end):
     for translation in translations:
         assert f".entry {translation.symbol}(" in text
         assert f".entry {packed_name(translation.symbol)}(" in text
-
-
-@pytest.mark.parametrize("end", ENDS, ids=IDS)
-def test_the_kernel_behind_conditional_nodes_compiles(end):
-    text = nvrtc.ptx(TYPES + SET_CONDITION, nvrtc.architectures()[end])
-    assert ".entry set_condition(" in text
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,7 @@ from tests.helpers.emulation.stand_in_gpu import StandInGpu
 SIZES = (1, 2, 3, 5, 8)
 
 DEVICES = ("stand-in", *(pytest.param(f"cuda {mode}", marks=pytest.mark.gpu)
-                         for mode in ("resident", "graph", "walk")))
+                         for mode in ("resident", "walk")))
 """Spaces whose arrays are not those of NumPy."""
 
 SPACES = ("cpu-1", "cpu-2", "lanes", *DEVICES)
