@@ -8,9 +8,10 @@ import numpy as np
 
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace
-from portpart.graphs.csr import Runs, distinct, team_for
+from portpart.graphs.csr import Runs, distinct
+from portpart.graphs.row_choice import EntryChoice, EntryNumbers, EntryRows, listed_entries
 from portpart.graphs.structure import Csr
-from portpart.primitives import gather, iota, lower_bound, offsets_from_counts, put_one, sort_keys
+from portpart.primitives import gather, iota, lower_bound, put_one, sort_keys
 
 # What each block of a partition has, and what it needs of others: vertices, nets, columns ------
 #
@@ -19,7 +20,7 @@ from portpart.primitives import gather, iota, lower_bound, offsets_from_counts, 
 # items.  Ascending keys stand block by block, so an item of a block is found by bisection.
 
 
-class BlockPairs(kl.Record):
+class BlockPairs(EntryChoice):
     """Pairs of all blocks.
 
     Attributes
@@ -74,22 +75,6 @@ class BlockItems(NamedTuple):
     runs: list[ItemRun]
 
 
-class BlockRows(NamedTuple):
-    """Rows of blocks, whose entries are numbered as their block numbers them.
-
-    Attributes
-    ----------
-    offsets : array of int64, shape (rows + 1,)
-    targets : array of int32
-    places : array of int64
-        Where each entry stands in the rows that these are of.
-    """
-
-    offsets: Array
-    targets: Array
-    places: Array
-
-
 def pairs_of(space: ExecutionSpace, part: Array) -> Array:
     """The pairs of all items and their blocks, ascending."""
     keys = space.empty(len(part), np.int64)
@@ -122,14 +107,8 @@ def reached(space: ExecutionSpace, pairs: Array, rows: Csr, mean: float, known: 
     width : int
         The number of items that stand in rows.
     """
-    team, n, num_rows = team_for(mean), len(pairs), len(rows.begin)
-    counts = space.empty(n, np.int64)
-    space.parallel_for(n, count_entries.bound(counted=is_new), pairs, num_rows, rows, known, width,
-                       counts, team=team)
-    offsets = offsets_from_counts(space, counts)
-    found = space.empty(int(space.to_host(offsets[n:])[0]), np.int64)
-    space.parallel_for(n, list_new, pairs, num_rows, rows, known, width, offsets, found, team=team)
-    return distinct(space, found)
+    found = listed_entries(space, pairs, rows, mean, known, width, NEW, numbers=np.int64)
+    return distinct(space, found.numbers)
 
 
 def merged(space: ExecutionSpace, pairs: Array, others: Array) -> Array:
@@ -163,8 +142,9 @@ def block_items(space: ExecutionSpace, keys: Array, owner: Array, k: int) -> Blo
 
 
 def block_rows(space: ExecutionSpace, pairs: Array, rows: Csr, mean: float, known: BlockPairs,
-               width: int) -> BlockRows:
-    """The rows of pairs without the entries that their blocks do not have.
+               width: int) -> EntryRows:
+    """The rows of pairs without the entries that their blocks do not have; others as these number
+    them.
 
     Parameters
     ----------
@@ -179,23 +159,7 @@ def block_rows(space: ExecutionSpace, pairs: Array, rows: Csr, mean: float, know
     width : int
         The number of items that stand in rows.
     """
-    team, n, num_rows = team_for(mean), len(pairs), len(rows.begin)
-    counts = space.empty(n, np.int64)
-    space.parallel_for(n, count_entries.bound(counted=is_had), pairs, num_rows, rows, known, width,
-                       counts, team=team)
-    offsets = offsets_from_counts(space, counts)
-    entries = int(space.to_host(offsets[n:])[0])
-    made = BlockRows(offsets, space.empty(entries, np.int32), space.empty(entries, np.int64))
-    space.parallel_for(n, list_had, pairs, num_rows, rows, known, width, Listed(*made), team=team)
-    return made
-
-
-class Listed(kl.Record):
-    """`BlockRows`, as a kernel writes them."""
-
-    offsets: Array
-    targets: Array
-    places: Array
+    return listed_entries(space, pairs, rows, mean, known, width, HAD)
 
 
 @kl.device
@@ -223,18 +187,16 @@ def number_in(block, item, known: BlockPairs, width):
 
 
 @kl.device
-def is_had(block, item, known: BlockPairs, width):
-    """Whether a block has an item."""
-    return kl.int64(number_in(block, item, known, width) >= 0)
-
-
-@kl.device
-def is_new(block, item, known: BlockPairs, width):
-    """Whether a block does not have an item yet."""
-    result = kl.int64(0)
+def new_pair(block, item, known: BlockPairs, width):
+    """The pair of a block and an item that it does not have yet; -1 if it has the item."""
+    result = kl.int64(-1)
     if kl.value_or(known.owner, item, -1) != block:
-        result = kl.int64(place_of(block, item, known, width) < 0)
+        if place_of(block, item, known, width) < 0:
+            result = block * width + item
     return result
+
+
+NEW, HAD = EntryNumbers(new_pair, keeps_places=False), EntryNumbers(number_in)
 
 
 @kl.kernel
@@ -264,59 +226,6 @@ def number_own(i, known: BlockPairs, width, numbers):
     item = known.keys[i] % width
     if known.owner[item] == block:
         numbers[item] = kl.int32(known.ranks[i] - known.first[block])
-
-
-@kl.kernel
-def count_entries(i, pairs, num_rows, rows: Csr, known: BlockPairs, width, counts,
-                  counted: kl.StaticValue):
-    """counts[i] = entries of the row of pair i that count for its block.  A team."""
-    block = pairs[i] // num_rows
-    row = pairs[i] % num_rows
-    count = kl.int64(0)
-    for place in range(rows.begin[row] + kl.lane(), rows.end[row], kl.team_size()):
-        count += counted(block, rows.targets[place], known, width)
-    count = kl.team_sum(count)
-    if kl.lane() == 0:
-        counts[i] = count
-
-
-@kl.kernel
-def list_new(i, pairs, num_rows, rows: Csr, known: BlockPairs, width, offsets, found):
-    """List the pairs of these entries with the block.  A team."""
-    block = pairs[i] // num_rows
-    row = pairs[i] % num_rows
-    next_place = kl.int64(offsets[i])
-    base = kl.int64(rows.begin[row])
-    while base < rows.end[row]:
-        place = base + kl.lane()
-        inside = kl.int64(0)
-        if place < rows.end[row]:
-            inside = is_new(block, rows.targets[place], known, width)
-        until = kl.team_scan(inside)
-        if inside != 0:
-            found[next_place + until - 1] = block * width + rows.targets[place]
-        next_place += kl.team_last(until)
-        base += kl.team_size()
-
-
-@kl.kernel
-def list_had(i, pairs, num_rows, rows: Csr, known: BlockPairs, width, made: Listed):
-    """List these entries, as the block numbers them, and where they stand.  A team."""
-    block = pairs[i] // num_rows
-    row = pairs[i] % num_rows
-    next_place = kl.int64(made.offsets[i])
-    base = kl.int64(rows.begin[row])
-    while base < rows.end[row]:
-        place = base + kl.lane()
-        number = kl.int64(-1)
-        if place < rows.end[row]:
-            number = number_in(block, rows.targets[place], known, width)
-        until = kl.team_scan(kl.int64(number >= 0))
-        if number >= 0:
-            made.targets[next_place + until - 1] = kl.int32(number)
-            made.places[next_place + until - 1] = place
-        next_place += kl.team_last(until)
-        base += kl.team_size()
 
 
 # How a block numbers its items, and which items blocks send each other -------------------------

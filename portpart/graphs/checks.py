@@ -19,16 +19,13 @@ from portpart.backends.programs import Array, ExecutionSpace
 from portpart.errors import InputError
 from portpart.graphs.structure import SQUARES
 from portpart.graphs.weights import NOT_NEGATIVE, exact_total
-from portpart.primitives import row_at
+from portpart.primitives import inspect_rows, row_at
 
 ENTRIES_PER_ITEM = 4096
 """Arcs that one work item (one team) surveys, whatever the degrees are."""
 
-ROWS_PER_ITEM, TEAM = 8192, 256
-"""Rows that one team inspects, and its lanes."""
-
-DECREASING, FIRST, LAST, LONGEST, SQUARE_SUM, NUM_ROW_FACTS = range(6)
-"""Where the finds of a pass over offsets stand."""
+DECREASING, FIRST, LAST, NUM_ROW_FACTS = range(2, 6)
+"""Where the finds of a pass over offsets stand, behind the longest row and the sum of squares."""
 
 BAD_TARGET, NEGATIVE_WEIGHT, LOOPS, DIFFERENCE, HEAVY, LIGHT, NOT_ONE = range(NUM_ROW_FACTS,
                                                                               NUM_ROW_FACTS + 7)
@@ -40,19 +37,19 @@ class RowFacts(NamedTuple):
 
     Attributes
     ----------
+    longest, squares : int
+        Length of the longest row, and the sum of all squared lengths, if no row is decreasing.
     decreasing : int
         The first row that ends before it begins, or the number of rows.
     first, last : int
         The first and the last offset.
-    longest, squares : int
-        Length of the longest row, and the sum of all squared lengths, if no row is decreasing.
     """
 
+    longest: int
+    squares: int
     decreasing: int
     first: int
     last: int
-    longest: int
-    squares: int
 
     @property
     def degrees(self) -> dict[str, int]:
@@ -97,27 +94,20 @@ def inspected(space: ExecutionSpace, offsets: Array) -> RowFacts:
     """The facts of these rows."""
     rows = len(offsets) - 1
     found = space.asarray(np.array(nothing_found(rows), np.int64))
-    inspect(space, offsets, found)
+    inspect_rows(space, offsets, found)
     return RowFacts(*space.to_host(found).tolist())
 
 
 def nothing_found(rows: int) -> list[int]:
-    """What `inspect` begins with."""
-    return [rows] + [0] * (NUM_ROW_FACTS - 1)
-
-
-def inspect(space: ExecutionSpace, offsets: Array, found: Array) -> None:
-    """Find the facts of rows.  Does not wait for the device."""
-    rows = len(offsets) - 1
-    space.parallel_for(max(1, -(-rows // ROWS_PER_ITEM)), inspect_rows, offsets, rows, found,
-                       team=TEAM)
+    """What `inspect_rows` begins with."""
+    return [0, 0, rows, 0, 0]
 
 
 def refuse_offsets(space: ExecutionSpace, offsets: Array, num_items: int, found: RowFacts,
                    words: RowTerms = GRAPH_WORDS) -> None:
     """Raise unless the facts of rows are as they must be."""
     n, name = len(offsets) - 1, words.offsets
-    decreasing, first, last = found[:LONGEST]
+    decreasing, first, last = found[DECREASING:]
     as_ends = ("; if these are the two ends of edges, numpy.stack([one, other], axis=1) is the list"
                if words is GRAPH_WORDS and n + 1 == num_items else "")
     if first != 0:
@@ -151,9 +141,9 @@ def survey(space: ExecutionSpace, offsets: Array, targets: Array, weights: Array
         check_offsets(space, offsets, num_arcs)
     begun = [*nothing_found(n), num_arcs, num_arcs, 0, 0, 0, 0, 0]
     found = space.asarray(np.array(begun, np.int64))
-    inspect(space, offsets, found)
+    inspect_rows(space, offsets, found)
     space.parallel_for(-(-num_arcs // ENTRIES_PER_ITEM), survey_arcs, offsets, targets, weights, n,
-                       num_arcs, found, team=TEAM)
+                       num_arcs, found, team=256)
     facts = space.to_host(found).tolist()
     rows = RowFacts(*facts[:NUM_ROW_FACTS])
     refuse_offsets(space, offsets, num_arcs, rows)
@@ -233,31 +223,6 @@ def mixed(u, v, weight):
     """64 well-mixed bits of an ordered triple (two rounds of Evensen's moremur finaliser)."""
     bits = (kl.uint64(u) << kl.uint64(32)) | kl.uint64(v)
     return finalised(finalised(bits) + kl.uint64(weight))
-
-
-@kl.kernel
-def inspect_rows(item, offsets, num_rows, found):
-    """Find the facts of ROWS_PER_ITEM rows; atomic, independent of order."""
-    begin = item * ROWS_PER_ITEM
-    decreasing = kl.int64(num_rows)
-    longest = kl.int64(0)
-    squares = kl.int64(0)
-    for row in range(begin + kl.lane(), min(begin + ROWS_PER_ITEM, num_rows), kl.team_size()):
-        length = kl.int64(offsets[row + 1]) - kl.int64(offsets[row])
-        if length < 0:
-            decreasing = min(decreasing, row)
-        longest = max(longest, length)
-        squares += length * length
-    longest = kl.team_max(longest)
-    squares = kl.team_sum(squares)
-    if decreasing < num_rows:
-        kl.atomic_min(found, DECREASING, decreasing)
-    if kl.lane() == 0:
-        kl.atomic_max(found, LONGEST, longest)
-        kl.atomic_add(found, SQUARE_SUM, squares)
-        if item == 0:
-            found[FIRST] = offsets[0]
-            found[LAST] = offsets[num_rows]
 
 
 @kl.kernel

@@ -25,7 +25,7 @@ from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.names import in_order
 from portpart.graphs.structure import read_only
 from portpart.graphs.weights import checked_vertex_weights, integral, surveyed_weights
-from portpart.primitives import row_at, sort_rows, sorted_pairs
+from portpart.primitives import inspect_rows, row_at, sort_rows, sorted_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -118,7 +118,7 @@ def _survey(h: Hypergraph) -> checks.RowFacts:
     found = space.asarray(np.array(begun, np.int64).reshape(-1))
     for at, (offsets, items, limit, words) in enumerate(directions):
         own, rows = found[at * SURVEYED : (at + 1) * SURVEYED], len(offsets) - 1
-        checks.inspect(space, offsets, own)
+        inspect_rows(space, offsets, own)
         space.parallel_for(-(-len(items) // PINS_PER_ITEM), survey_pins, offsets, items, rows,
                            len(items), limit, words is VERTEX_WORDS, own, team=TEAM)
     facts = space.to_host(found).reshape(-1, SURVEYED)

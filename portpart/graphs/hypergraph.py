@@ -16,7 +16,7 @@ from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs.graph import Graph
 from portpart.graphs.structure import MAX_INT32, SQUARES, Csr, GraphOfSpace
-from portpart.primitives import TILE, num_rows_above, row_measures
+from portpart.primitives import TILE, row_measures, rows_above
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -144,7 +144,7 @@ class Hypergraph(GraphOfSpace):
         if name not in self._totals:
             with self.space.counters.put_back():
                 self._totals[name], = self.space.read(
-                    num_rows_above(self.space, self.net_offsets, size),
+                    rows_above(self.space, self.net_offsets, size, counts_rows=True),
                     lambda: self.space.guess("large", self, [0]))
         return self._totals[name]
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from portpart.backends import language as kl
+from portpart.backends.programs import Array, ExecutionSpace
 from portpart.errors import InputError
 from portpart.graphs.arrays import as_array, item_of
 from portpart.graphs.csr import team_for
@@ -16,21 +18,94 @@ from portpart.primitives import offsets_from_counts, positions_of
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
 
-    from portpart.backends.programs import Array, ExecutionSpace
-
 UNCHOSEN = -1
+
+
+class EntryChoice(kl.Record):
+    """What tells which entries of rows are listed, and by which numbers."""
+
+
+class Flags(EntryChoice):
+    """Entries are listed whose items are flagged."""
+
+    flags: Array
+
+
+class EntryRows(kl.Record):
+    """Listed rows with some of their entries.
+
+    Attributes
+    ----------
+    offsets : array of int, shape (rows + 1,)
+    numbers : array of int, or None
+        The number of each entry.
+    places : array of int64, or None
+        Where each entry stands in the rows that these are of.
+    """
+
+    offsets: Array
+    numbers: Any
+    places: Any
+
+
+@dataclass(frozen=True)
+class EntryNumbers(kl.Static):
+    """How entries get numbers, and what is listed.
+
+    Attributes
+    ----------
+    number : device function
+        (block, item, choice, width) -> a number, or -1 for an item that is not listed.
+    are_pairs : bool
+        Whether the list holds blocks and rows, each as one number, or rows.
+    keeps_numbers, keeps_places : bool
+    """
+
+    number: kl.DeviceFunction
+    are_pairs: bool = True
+    keeps_numbers: bool = True
+    keeps_places: bool = True
+
+
+def listed_entries(space: ExecutionSpace, listed: Array, rows: Csr, mean: float,
+                   choice: EntryChoice, width: int, way: EntryNumbers, dtype: DTypeLike = np.int64,
+                   numbers: DTypeLike = np.int32) -> EntryRows:
+    """The listed rows with the entries that have a number.
+
+    Parameters
+    ----------
+    space : ExecutionSpace
+    listed : array of int
+    rows : Csr
+    mean : float
+        Entries of a row, about.
+    choice : EntryChoice
+    width : int
+        The number of items that stand in rows.
+    way : EntryNumbers
+    dtype : dtype
+        Of offsets.
+    numbers : dtype
+        Of numbers.
+    """
+    count, team, num_rows = len(listed), team_for(mean), len(rows.begin)
+    counts = space.empty(count, np.int32)
+    space.parallel_for(count, count_entries.bound(way=way), listed, num_rows, rows, choice, width,
+                       counts, team=team)
+    offsets = offsets_from_counts(space, counts, dtype)
+    length = int(space.to_host(offsets[count:])[0])
+    made = EntryRows(offsets, space.empty(length, numbers) if way.keeps_numbers else None,
+                     space.empty(length, np.int64) if way.keeps_places else None)
+    space.parallel_for(count, list_entries.bound(way=way), listed, num_rows, rows, choice, width,
+                       made, team=team)
+    return made
 
 
 def chosen_entries(space: ExecutionSpace, listed: Array, rows: Csr, mean: float, flags: Array,
                    dtype: DTypeLike) -> tuple[Array, Array]:
     """Offsets of the listed rows without what is not flagged, and the places of what stays."""
-    count, team = len(listed), team_for(mean)
-    degrees = space.empty(count, np.int32)
-    space.parallel_for(count, count_flagged_entries, listed, rows, flags, degrees, team=team)
-    offsets = offsets_from_counts(space, degrees, dtype)
-    places = space.empty(int(space.to_host(offsets[count:])[0]), np.int64)
-    space.parallel_for(count, list_flagged_entries, listed, rows, flags, offsets, places, team=team)
-    return offsets, places
+    made = listed_entries(space, listed, rows, mean, Flags(flags), len(flags), FLAGGED, dtype)
+    return made.offsets, made.places
 
 
 def chosen_vertices(space: ExecutionSpace, vertices: ArrayLike, n: int,
@@ -104,32 +179,48 @@ def flag_choice(i, listed, flags):
     flags[listed[i]] = kl.int8(1)
 
 
+@kl.device
+def flagged(block, item, choice: Flags, width):
+    """0 if an item is flagged, else -1."""
+    return kl.int64(choice.flags[item] != 0) - 1
+
+
+FLAGGED = EntryNumbers(flagged, are_pairs=False, keeps_numbers=False)
+
+
 @kl.kernel
-def count_flagged_entries(i, listed, rows: Csr, flags, degrees):
-    """degrees[i] = entries of row i of the list that are flagged."""
-    v = listed[i]
+def count_entries(i, listed, num_rows, rows: Csr, choice: EntryChoice, width, counts,
+                  way: EntryNumbers):
+    """counts[i] = entries of row i of the list that have a number.  A team."""
+    block = kl.int64(listed[i]) // num_rows if way.are_pairs else kl.int64(0)
+    row = kl.int64(listed[i]) % num_rows if way.are_pairs else kl.int64(listed[i])
     count = kl.int64(0)
-    for arc in range(rows.begin[v] + kl.lane(), rows.end[v], kl.team_size()):
-        count += kl.int64(flags[rows.targets[arc]] != 0)
+    for place in range(rows.begin[row] + kl.lane(), rows.end[row], kl.team_size()):
+        count += kl.int64(way.number(block, rows.targets[place], choice, width) >= 0)
     count = kl.team_sum(count)
     if kl.lane() == 0:
-        degrees[i] = count
+        counts[i] = count
 
 
 @kl.kernel
-def list_flagged_entries(i, listed, rows: Csr, flags, offsets, places):
-    """places[offsets[i]] ... = those of flagged entries of row i of the list, in their order."""
-    v = listed[i]
-    place = kl.int64(offsets[i])
-    base = kl.int64(rows.begin[v])
-    end = kl.int64(rows.end[v])
+def list_entries(i, listed, num_rows, rows: Csr, choice: EntryChoice, width, made: EntryRows,
+                 way: EntryNumbers):
+    """List these entries of row i of the list, in their order.  A team."""
+    block = kl.int64(listed[i]) // num_rows if way.are_pairs else kl.int64(0)
+    row = kl.int64(listed[i]) % num_rows if way.are_pairs else kl.int64(listed[i])
+    next_place = kl.int64(made.offsets[i])
+    base = kl.int64(rows.begin[row])
+    end = kl.int64(rows.end[row])
     while base < end:
-        arc = base + kl.lane()
-        inside = kl.int64(0)
-        if arc < end:
-            inside = kl.int64(flags[rows.targets[arc]] != 0)
-        until = kl.team_scan(inside)
-        if inside != 0:
-            places[place + until - 1] = arc
-        place += kl.team_last(until)
+        place = base + kl.lane()
+        number = kl.int64(-1)
+        if place < end:
+            number = way.number(block, rows.targets[place], choice, width)
+        until = kl.team_scan(kl.int64(number >= 0))
+        if number >= 0:
+            if way.keeps_numbers:
+                made.numbers[next_place + until - 1] = number
+            if way.keeps_places:
+                made.places[next_place + until - 1] = place
+        next_place += kl.team_last(until)
         base += kl.team_size()

@@ -188,7 +188,7 @@ def pieces_of(by_element: Incidence, by_node: Incidence, part: np.ndarray, node_
     ends = rows.offsets[items.first].tolist()
     return [BlockElements(_on_host(elements), _on_host(of_nodes),
                           rows.offsets[elements.first : elements.last + 1] - begin,
-                          rows.targets[begin:end], between)
+                          rows.numbers[begin:end], between)
             for elements, of_nodes, begin, end, between in zip(
                 local_items(space, items, part), local_items(space, node_items, node_part),
                 ends, ends[1:], shared)]

@@ -186,7 +186,7 @@ def _divided(space: ExecutionSpace, rows: Any, of_rows: Array, of_columns: Array
     for block, each in enumerate(local_items(space, items, of_columns)):
         (low, high), (begin, end) = first[block : block + 2].tolist(), ends[block : block + 2]
         starts = (made.offsets[low : high + 1] - begin).astype(rows.indptr.dtype)
-        own = type(rows)((values[begin:end], made.targets[begin:end], starts),
+        own = type(rows)((values[begin:end], made.numbers[begin:end], starts),
                          shape=(high - low, len(each.numbers)))
         result.append(RowBlock(block, own, numbers[low:high], each.numbers, each.num_own,
                                each.owners, each.send, each.recv))

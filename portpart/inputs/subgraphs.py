@@ -205,7 +205,7 @@ def _graphs(whole: graphs.Graph, items: graphs.BlockItems,
     for each, begin, end in zip(local, ends.tolist(), ends[1:].tolist()):
         dtype = np.int32 if end - begin <= graphs.MAX_INT32_ARCS else np.int64
         offsets = (made.offsets[each.first : each.last + 1] - begin).astype(dtype)
-        graph = graphs.Graph(offsets, made.targets[begin:end],
+        graph = graphs.Graph(offsets, made.numbers[begin:end],
                              None if weights is None else weights[begin:end], _masses(whole, each),
                              space, weight_scale=whole.weight_scale, names=_names(whole, each))
         graphs.read_only(graph.arrays.values())
@@ -225,7 +225,7 @@ def _hypergraphs(whole: graphs.Hypergraph, items: graphs.BlockItems, local: list
         rows, (begin, end) = slice(first[block], first[block + 1]), ends[block : block + 2]
         weights = whole.net_weights
         graph = graphs.nets_hypergraph(
-            made.offsets[rows.start : rows.stop + 1] - begin, made.targets[begin:end],
+            made.offsets[rows.start : rows.stop + 1] - begin, made.numbers[begin:end],
             len(each.numbers), None if weights is None else gather(space, weights, numbers[rows]),
             _masses(whole, each), space)
         yield replace(graph, names=_names(whole, each), net_names=_chosen(

@@ -83,11 +83,11 @@ from .reduce import (
     STRIPES as STRIPES,
     TILE as TILE,
     argmax_of as argmax_of,
-    elements_of_rows_above as elements_of_rows_above,
+    inspect_rows as inspect_rows,
     max_of as max_of,
     min_of as min_of,
-    num_rows_above as num_rows_above,
     row_measures as row_measures,
+    rows_above as rows_above,
     sum_of as sum_of,
 )
 from .scan import (

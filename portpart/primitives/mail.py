@@ -81,11 +81,6 @@ class Fields(kl.Record):
     third: Any = None
 
 
-def fields_of(arrays: Sequence[Any]) -> Fields:
-    """These arrays, or slots, as a record."""
-    return Fields(*arrays)
-
-
 @dataclass(frozen=True)
 class Place(kl.Static):
     """Where a field stands in an item; two words if it is wide."""

@@ -210,7 +210,7 @@ def _for_rows(space: ExecutionSpace, words: Array, parts: Sequence[Part],
     for number, (part, kernel, first) in enumerate(zip(parts, kernels, firsts)):
         space.parallel_for(first[-1], kernel, words,
                            RowPlaces(table, number * (2 * size + 1), size), part.columns[0],
-                           mail.fields_of(part.columns[1:]))
+                           mail.Fields(*part.columns[1:]))
 
 
 @kl.device

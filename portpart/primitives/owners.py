@@ -17,7 +17,6 @@ from portpart.primitives.mail import (
     Fields,
     Mail,
     MailLayout,
-    fields_of,
     get_fields,
     got,
     layout_of,
@@ -92,10 +91,10 @@ def record_push(program: Program, halo: Halo, mail: Mail, fields: Sequence[AnySl
     program.launch(1, clear_parts, mail=mail)
     program.launch(count, count_changed, changed=changed, **given)
     program.launch(1, place_parts, mail=mail)
-    program.launch(count, pack_changed, changed=changed, fields=fields_of(fields), **given)
+    program.launch(count, pack_changed, changed=changed, fields=Fields(*fields), **given)
     program.all_to_all(mail.parcel)
     program.launch(1, place_arrived, mail=mail, layout=layout)
-    program.launch(mail.items[0], unpack_ghost, fields=fields_of(fields), **given)
+    program.launch(mail.items[0], unpack_ghost, fields=Fields(*fields), **given)
 
 
 def record_fetch(program: Program, names: VertexNames, requests: Mail, answers: Mail,
@@ -139,7 +138,7 @@ def record_add(program: Program, names: VertexNames, requests: Mail, answers: Ma
     given = [each for each, _, _ in sums]
     totals = [each for _, each, _ in sums]
     record_requests(program, names, requests, given)
-    program.launch(requests.items[0], add_requested, requests=requests, totals=fields_of(totals),
+    program.launch(requests.items[0], add_requested, requests=requests, totals=Fields(*totals),
                    layout=layout_of(names.ids, given), atomic=ATOMICS[op])
     record_answers(program, names, requests, answers, given,
                    [(total, answer) for _, total, answer in sums])
@@ -163,7 +162,7 @@ def record_requests(program: Program, names: VertexNames, requests: Mail,
     owners = program.find("owners", Owners)
     program.launch(owners.size, count_names, names=names, mail=requests, layout=layout)
     program.launch(names.count[0], pack_request, names=names, mail=requests,
-                   fields=fields_of(given), layout=layout)
+                   fields=Fields(*given), layout=layout)
     program.all_to_all(requests.parcel)
     program.launch(1, place_arrived, mail=requests, layout=layout)
 
@@ -190,10 +189,10 @@ def record_answers(program: Program, names: VertexNames, requests: Mail, answers
     owners = program.find("owners", Owners)
     program.launch(owners.size, count_answers, requests=requests, answers=answers, layout=layout)
     program.launch(requests.items[0], pack_answer, requests=requests, answers=answers,
-                   fields=fields_of([each for each, _ in fields]), asked=asked, layout=layout)
+                   fields=Fields(*(each for each, _ in fields)), asked=asked, layout=layout)
     program.all_to_all(answers.parcel)
     program.launch(names.count[0], unpack_answer, answers=answers,
-                   fields=fields_of([each for _, each in fields]), layout=layout)
+                   fields=Fields(*(each for _, each in fields)), layout=layout)
 
 
 def record_prefix(program: Program, count: Element, shares: AnySlot, before: AnySlot) -> None:

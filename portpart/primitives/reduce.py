@@ -48,25 +48,26 @@ def row_measures(space: ExecutionSpace, offsets: Array) -> Array:
     """
     result = space.zeros(2, np.int64)
     rows = len(offsets) - 1
-    space.parallel_for(-(-rows // TILE), measure_rows, offsets, rows, result, team=256)
+    space.parallel_for(-(-rows // TILE), measure_rows.bound(with_ends=False), offsets, rows, result,
+                       team=256)
     return result
 
 
-def elements_of_rows_above(space: ExecutionSpace, offsets: Array, length: int) -> Array:
-    """How many elements those of these rows have that are longer: int64, shape (1,)."""
-    result = space.zeros(1, np.int64)
+def inspect_rows(space: ExecutionSpace, offsets: Array, found: Array) -> None:
+    """The same into found[0] and found[1]; besides, into found[2] the first row that ends before it
+    begins, if that is less than what stands there, then the first and the last offset.
+    """
     rows = len(offsets) - 1
-    space.parallel_for(-(-rows // TILE), add_above.bound(counts_rows=False), offsets, rows, length,
-                       result, team=256)
-    return result
+    space.parallel_for(max(1, -(-rows // TILE)), measure_rows.bound(with_ends=True), offsets, rows,
+                       found, team=256)
 
 
-def num_rows_above(space: ExecutionSpace, offsets: Array, length: int) -> Array:
-    """How many of these rows have more elements: int64, shape (1,)."""
+def rows_above(space: ExecutionSpace, offsets: Array, length: int, counts_rows: bool) -> Array:
+    """How many of these rows are longer, or how many elements those have: int64, shape (1,)."""
     result = space.zeros(1, np.int64)
     rows = len(offsets) - 1
-    space.parallel_for(-(-rows // TILE), add_above.bound(counts_rows=True), offsets, rows, length,
-                       result, team=256)
+    space.parallel_for(-(-rows // TILE), add_above.bound(counts_rows=counts_rows), offsets, rows,
+                       length, result, team=256)
     return result
 
 
@@ -114,8 +115,9 @@ def sum_tile(tile, values, size, result):
 
 
 @kl.kernel
-def measure_rows(tile, offsets, rows, result):
-    """result[0] = length of the longest row, result[1] = sum of the squared lengths.
+def measure_rows(tile, offsets, rows, result, with_ends: kl.StaticValue):
+    """result[0] = length of the longest row, result[1] = sum of the squared lengths; `with_ends`
+    what `inspect_rows` finds.
 
     Atomic, independent of order.
     """
@@ -123,6 +125,9 @@ def measure_rows(tile, offsets, rows, result):
     squares = kl.int64(0)
     for row in range(tile * TILE + kl.lane(), min((tile + 1) * TILE, rows), kl.team_size()):
         length = kl.int64(offsets[row + 1]) - kl.int64(offsets[row])
+        if with_ends:
+            if length < 0:
+                kl.atomic_min(result, 2, row)
         top = max(top, length)
         squares += length * length
     top = kl.team_max(top)
@@ -130,6 +135,10 @@ def measure_rows(tile, offsets, rows, result):
     if kl.lane() == 0:
         kl.atomic_max(result, 0, top)
         kl.atomic_add(result, 1, squares)
+        if with_ends:
+            if tile == 0:
+                result[3] = offsets[0]
+                result[4] = offsets[rows]
 
 
 @kl.kernel

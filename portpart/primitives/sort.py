@@ -31,17 +31,6 @@ HALF = 32
 """Bits of a word that hold the position; the key stands above."""
 
 
-def _of_keys(n: int) -> int:
-    return n
-
-
-class SortedHalf(kl.Record):
-    """Words that are sorted by half of their keys, from one array to the other and back."""
-
-    words: Array = kl.work(np.uint64, _of_keys)
-    spare: Array = kl.work(np.uint64, _of_keys)
-
-
 def sort_keys(space: ExecutionSpace, keys: Array) -> tuple[Array, Array]:
     """Sorted copy of integer `keys` and the stable permutation that sorts them (int32)."""
     found = space.library_sort(keys)
@@ -100,9 +89,9 @@ def _sort_small(space: ExecutionSpace, keys: Array) -> tuple[Array, Array]:
 def _sorted_words(space: ExecutionSpace, keys: Array, order: Array | None, low: int, shift: int,
                   bits: int) -> Array:
     """Words of `keys` (taken in `order`) sorted by `bits` bits of key - low from bit `shift`."""
-    half = SortedHalf.allocate(space, len(keys))
-    space.parallel_for(len(keys), pack, keys, order, low, shift, half.words)
-    return sort_by_bits(space, half.words, half.spare, HALF, bits)
+    words, spare = (space.empty(len(keys), np.uint64) for _ in range(2))
+    space.parallel_for(len(keys), pack, keys, order, low, shift, words)
+    return sort_by_bits(space, words, spare, HALF, bits)
 
 
 def sort_by_bits(space: ExecutionSpace, words: Array, spare: Array, first: int, bits: int) -> Array:

@@ -52,7 +52,7 @@ def test_rows_above_a_length_are_counted_and_added_up(space, rows):
     lengths = np.abs(random_array(rows, np.int8).astype(np.int64)) % 20
     offsets = space.asarray(np.concatenate([[0], lengths.cumsum()]))
     above, elements = (space.to_host(found)[0] for found in (
-        reduce.num_rows_above(space, offsets, 7), reduce.elements_of_rows_above(space, offsets, 7)))
+        reduce.rows_above(space, offsets, 7, counts_rows) for counts_rows in (True, False)))
     longest, squares = space.to_host(reduce.row_measures(space, offsets))
     assert longest == max(lengths, default=0)
     assert squares == (lengths**2).sum()

@@ -41,7 +41,7 @@ from portpart.algorithms.coarsening.options import ClusteringOptions, FineSizes,
 from portpart.backends.language import Kernel, Record, Words, int32, int64
 from portpart.backends.programs import MANY, Array, ExecutionSpace, Program
 from portpart.graphs import Graph, Hypergraph, WithMeasures, team_for_all
-from portpart.primitives import SLOTS, elements_of_rows_above
+from portpart.primitives import SLOTS, rows_above
 
 if TYPE_CHECKING:
     from portpart.backends.programs import Records
@@ -200,7 +200,7 @@ def slots_for(graph: Graph) -> int | None:
     """
     if graph.num_arcs <= MAX_UNCOUNTED or graph.max_degree <= MAX_ROW:
         return None
-    found = elements_of_rows_above(graph.space, graph.offsets, MAX_ROW)
+    found = rows_above(graph.space, graph.offsets, MAX_ROW, counts_rows=False)
     return graph.space.read(
         found, lambda: graph.space.guess("slots", graph, [graph.num_arcs]))[0]
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -63,37 +64,34 @@ def _distributed(comm: Communicator, rows: Rows) -> primitives.Talk[DistributedG
     mine = [len(rows.offsets) - 1, rows.first, rows.num_vertices,
             0 if rows.weights is None else rows.weights.dtype.itemsize,
             rows.vertex_weights is not None]
-    received = yield primitives.Message([_numbers(space, np.tile(mine, (comm.size, 1)))])
-    first, wide = _agreed(comm, _reported(space, received.parts[0]))
+    received = yield primitives.Message([rows_for_ranks(space, np.tile(mine, (comm.size, 1)))])
+    first, wide = _agreed(comm, rows_from_ranks(space, received.parts[0]))
     found = local_rows(rows, primitives.Owners(first=space.asarray(first)), comm.size)
     graph, sums = _local_graph(rows, found, wide)
-    names = space.empty(len(found.ghost_names) + graph.num_vertices, found.ghost_names.dtype)
-    space.parallel_for(graph.num_vertices, write_name, int(first[comm.rank]), names)
+    names = _all_names(space, int(first[comm.rank]), graph.num_vertices, found.ghost_names)
     masses = graph.vertex_weights
     ghosts = np.diff(space.to_host(found.halo.ghost_first))
     received = yield primitives.Message([
         values_for_ghosts(space, found.halo, [names] if masses is None else [names, masses]),
-        _numbers(space, np.column_stack([ghosts, np.tile(sums, (comm.size, 1))]))])
-    values, reported = received.parts[0], _reported(space, received.parts[1])
+        rows_for_ranks(space, np.column_stack([ghosts, np.tile(sums, (comm.size, 1))]))])
+    values, reported = received.parts[0], rows_from_ranks(space, received.parts[1])
     _check_lengths(found, reported[:, 0])
     totals = _totals(rows.num_vertices, reported[:, 1:])
     if (values.counts == ghosts).all():  # else another rank complains
-        own = graph.num_vertices
         _check_names(comm.rank, space, found.ghost_names, values.columns[0])
-        names[own:] = values.columns[0]
         if masses is not None:
-            masses[own:] = values.columns[1]
+            masses[graph.num_vertices :] = values.columns[1]
     return DistributedGraph(comm, first, replace(graph, totals=totals, global_ids=names),
                             found.ghost_names, found.halo)
 
 
-def _numbers(space: ExecutionSpace, numbers: np.ndarray) -> primitives.Part:
+def rows_for_ranks(space: ExecutionSpace, numbers: np.ndarray) -> primitives.Part:
     """A row of numbers for each rank."""
     return primitives.Part([space.asarray(np.ascontiguousarray(numbers, np.int64).reshape(-1))],
                            np.full(len(numbers), numbers.shape[1]))
 
 
-def _reported(space: ExecutionSpace, part: primitives.Part) -> np.ndarray:
+def rows_from_ranks(space: ExecutionSpace, part: primitives.Part) -> np.ndarray:
     """The row of numbers from each rank."""
     return space.to_host(part.columns[0]).reshape(len(part.counts), -1)
 
@@ -106,7 +104,7 @@ def _check_arrays(rows: Rows) -> None:
             raise InputError(f"{name} are of type {array.dtype} with {array.ndim} dimensions; one "
                              "dimension of int32 or int64 is needed")
     own, arcs = len(rows.offsets) - 1, len(rows.targets)
-    falling, *ends = inspected(rows.space, rows.offsets)[:3] if own >= 0 else [own]
+    falling, *ends = inspected(rows.space, rows.offsets)[2:] if own >= 0 else [own]
     if ends != [0, arcs]:
         raise InputError(f"offsets begin and end with {ends}; 0 and {arcs}, the number of arcs, "
                          "are needed")
@@ -149,9 +147,7 @@ def _local_graph(rows: Rows, found: LocalRows, wide: bool) -> tuple[Graph, list[
     Ghosts weigh nothing yet.
     """
     space, own = rows.space, len(rows.offsets) - 1
-    offsets, weights, masses = rows.offsets, rows.weights, None
-    if rows.num_arcs <= MAX_INT32_ARCS:
-        offsets = primitives.converted(space, offsets, np.int32)
+    offsets, weights, masses = short_offsets(space, rows), rows.weights, None
     if weights is not None and wide:
         weights = primitives.converted(space, weights, np.int64)
     if rows.vertex_weights is not None:
@@ -228,32 +224,70 @@ def put_together(comm: Communicator, space: ExecutionSpace, first: np.ndarray, p
     own, n = len(part.offsets) - 1, int(first[-1])
     ghosts = primitives.converted(space, _targets_only(space, part, own), id_dtype(n))
     halo, _ = halo_of(space, part.offsets, part.targets, ghosts, space.asarray(first), comm.size)
-    masses = space.empty(own + len(ghosts), np.int64)
-    masses[:own] = part.vertex_weights
-    names = space.empty(own + len(ghosts), ghosts.dtype)
-    space.parallel_for(own, write_name, int(first[comm.rank]), names)
-    names[own:] = ghosts
-    offsets = part.offsets
-    if len(part.targets) <= MAX_INT32_ARCS:
-        offsets = primitives.converted(space, offsets, np.int32)
+    offsets = short_offsets(space, part)
     measures = space.to_host(primitives.row_measures(space, offsets)).tolist()
     sums = [*measures, len(part.targets), primitives.sum_of(space, part.weights)]
-    reported, ids = [masses], names
+    values = [part.vertex_weights]
     kinds = [np.dtype(np.int32 if vertex_weight <= MAX_INT32 else np.int64)]
     if part.global_ids is not None:
-        ids = space.empty(len(names), names.dtype)
-        ids[:own] = part.global_ids
-        reported, kinds = [masses, ids], [*kinds, ids.dtype]
-    received = yield primitives.Message([values_for_ghosts(space, halo, reported, kinds)], sums)
-    for values, arrived in zip(reported, received.parts[0].columns):
-        values[own:] = arrived
-    longest, squares, arcs, weight = received.words.T
+        values.append(primitives.converted(space, part.global_ids, ghosts.dtype))
+        kinds.append(ghosts.dtype)
+    names, (masses, *ids), words = yield from with_ghosts(
+        space, int(first[comm.rank]), halo, ghosts, values, kinds, sums)
+    longest, squares, arcs, weight = words.T
     totals = GraphTotals(n, int(arcs.sum()), int(longest.max()), int(squares.sum()), vertex_weight,
                          int(weight.sum()))
     return DistributedGraph(
         comm, first, Graph(offsets, part.targets, part.weights, masses, space,
-                           {"degree": sums[0], "arc": sums[3]}, global_ids=ids,
-                           totals=totals), ghosts, halo, None if ids is names else names)
+                           {"degree": sums[0], "arc": sums[3]}, totals=totals,
+                           global_ids=ids[0] if ids else names), ghosts, halo,
+        names if ids else None)
+
+
+def with_ghosts(space: ExecutionSpace, first: int, halo: primitives.Halo, ghosts: Array,
+                values: Sequence[Array], kinds: Sequence[Any] | None = None,
+                words: Sequence[int] = (),
+                ) -> primitives.Talk[tuple[Array, list[Array], np.ndarray]]:
+    """The names of own vertices and ghosts, values of both, and the words of all ranks.
+
+    Parameters
+    ----------
+    space : ExecutionSpace
+    first : int
+        The name of the first own vertex.
+    halo : Halo
+    ghosts : array of int
+        Names of the ghosts.
+    values : sequence of array
+        Of own vertices.
+    kinds : sequence of dtype, or None
+        Types in which the values travel.
+    words : sequence of int
+        What each rank gets with them.
+    """
+    own, found = len(halo.begin) - 1, []
+    for each in values:
+        found.append(space.empty(own + len(ghosts), each.dtype))
+        found[-1][:own] = each
+    received = yield primitives.Message([values_for_ghosts(space, halo, found, kinds)], words)
+    for each, arrived in zip(found, received.parts[0].columns):
+        each[own:] = arrived
+    return _all_names(space, first, own, ghosts), found, received.words
+
+
+def _all_names(space: ExecutionSpace, first: int, own: int, ghosts: Array) -> Array:
+    """The names of own vertices, then of ghosts."""
+    names = space.empty(own + len(ghosts), ghosts.dtype)
+    space.parallel_for(own, write_name, first, names)
+    names[own:] = ghosts
+    return names
+
+
+def short_offsets(space: ExecutionSpace, rows: Rows | LocalPart) -> Array:
+    """The offsets of rows, as int32 where there are few arcs."""
+    if len(rows.targets) > MAX_INT32_ARCS:
+        return rows.offsets
+    return primitives.converted(space, rows.offsets, np.int32)
 
 
 def _targets_only(space: ExecutionSpace, part: LocalPart, own: int) -> Array:

@@ -177,7 +177,7 @@ def _arrays(space: ExecutionSpace, offsets: ArrayLike | None, targets: ArrayLike
 def _check_offsets(space: ExecutionSpace, offsets: Array, num_arcs: int) -> None:
     if not len(offsets):
         raise InputError("offsets are empty; a rank without vertices has the offsets [0]")
-    place, begin, end, *_ = inspected(space, offsets)
+    *_, place, begin, end = inspected(space, offsets)
     if begin != 0 or end != num_arcs:
         raise InputError(f"offsets begin with {begin} and end with {end}; those of a "
                          f"rank begin with 0 and end with the number of its arcs, {num_arcs}")

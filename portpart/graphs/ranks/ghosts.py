@@ -85,21 +85,13 @@ def values_for_ghosts(space: ExecutionSpace, halo: primitives.Halo, arrays: Sequ
         What arrives of it has the values of all ghosts in their order.
     """
     size, own = len(halo.ghost_first) - 1, len(halo.begin) - 1
-    counted = space.zeros(size, np.int64)
-    space.parallel_for(len(halo.ranks), count_entry, halo, counted)
-    counts = space.to_host(counted).copy()
+    counts = space.to_host(primitives.histogram(space, halo.ranks, size)).copy()
     firsts, columns = space.asarray(np.cumsum(counts) - counts), []
     for values in arrays:
         columns.append(space.empty(len(halo.ranks), values.dtype))
         space.parallel_for(own if len(columns[-1]) else 0, write_values, halo, values, firsts,
                            columns[-1])
     return primitives.Part(columns, counts, kinds)
-
-
-@kl.kernel
-def count_entry(entry, halo: primitives.Halo, counts):
-    """Count an entry for its rank; atomic."""
-    kl.atomic_add(counts, halo.ranks[entry], 1)
 
 
 @kl.kernel

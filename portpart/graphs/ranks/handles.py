@@ -10,7 +10,7 @@ import numpy as np
 
 from portpart import primitives
 from portpart.backends import language as kl
-from portpart.backends.programs import Array
+from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import distinct
 from portpart.graphs.ranks.rank_rows import DistributedGraph
 
@@ -155,9 +155,13 @@ class Handles:
 
 def owned(graph: DistributedGraph, names: Array) -> Array:
     """The local numbers of own vertices."""
-    result = graph.space.empty(len(names), np.int32)
-    graph.space.parallel_for(len(names), number_own, names,
-                             int(graph.first[graph.comm.rank]), result)
+    return local_numbers(graph.space, names, int(graph.first[graph.comm.rank]))
+
+
+def local_numbers(space: ExecutionSpace, names: Array, first: int) -> Array:
+    """The numbers of vertices that count from the first own vertex on."""
+    result = space.empty(len(names), np.int32)
+    space.parallel_for(len(names), number_own, names, first, result)
     return result
 
 

@@ -10,27 +10,21 @@ from typing import NamedTuple
 
 import numpy as np
 
+from portpart import primitives
 from portpart.backends import language as kl
 from portpart.backends.communication import planned
 from portpart.backends.programs import Array
-from portpart.graphs import MAX_INT32_ARCS, Csr, Graph, Rows, degrees_of, entries_in_order
-from portpart.graphs.ranks.distribution import write_name
+from portpart.graphs import Csr, Graph, Rows, degrees_of, entries_in_order
+from portpart.graphs.ranks.distribution import (
+    rows_for_ranks,
+    rows_from_ranks,
+    short_offsets,
+    with_ghosts,
+)
 from portpart.graphs.ranks.ghosts import values_for_ghosts
 from portpart.graphs.ranks.halo import local_rows
+from portpart.graphs.ranks.handles import local_numbers
 from portpart.graphs.ranks.rank_rows import DistributedGraph
-from portpart.primitives import (
-    Message,
-    Owners,
-    Part,
-    Talk,
-    converted,
-    gather,
-    held,
-    offsets_from_counts,
-    put_to,
-    ship,
-    sort_keys,
-)
 
 __all__ = ["Moved", "move_vertices"]
 
@@ -67,16 +61,16 @@ class Moved:
     def taken_along(self, values: Array) -> Array:
         """Values of vertices that this rank had, for own vertices.  All ranks call it."""
         comm, space = self.graph.comm, self.graph.space
-        sent = planned(comm, lambda: gather(space, values, self.order))
-        (there,), _ = ship(comm, space, [sent], self.left)
-        return planned(comm, lambda: put_to(space, self.places, there))
+        sent = planned(comm, lambda: primitives.gather(space, values, self.order))
+        (there,), _ = primitives.ship(comm, space, [sent], self.left)
+        return planned(comm, lambda: primitives.put_to(space, self.places, there))
 
     def brought_back(self, values: Array) -> Array:
         """Values of own vertices, sent back to the ranks that had these.  All ranks call it."""
         comm, space = self.graph.comm, self.graph.space
-        sent = planned(comm, lambda: gather(space, values, self.places))
-        (back,), _ = ship(comm, space, [sent], self.arrived)
-        return planned(comm, lambda: put_to(space, self.order, back))
+        sent = planned(comm, lambda: primitives.gather(space, values, self.places))
+        (back,), _ = primitives.ship(comm, space, [sent], self.arrived)
+        return planned(comm, lambda: primitives.put_to(space, self.order, back))
 
 
 class _Leaving(NamedTuple):
@@ -122,43 +116,39 @@ def move_vertices(graph: DistributedGraph, groups: Array, first: np.ndarray) -> 
         On all ranks, if one of them has too little memory.
     """
     comm, space = graph.comm, graph.space
-    leaving, arrived, counts = held(comm, space, _announced(graph, groups, first))
+    leaving, arrived, counts = primitives.held(comm, space, _announced(graph, groups, first))
     columns, leave = planned(comm, lambda: _arcs_in_order(graph, leaving))
-    came, _ = ship(comm, space, columns, leave)
+    came, _ = primitives.ship(comm, space, columns, leave)
     del columns
     low = int(leaving.first[comm.rank])
-    places = space.empty(len(arrived[0]), np.int32)
-    space.parallel_for(len(places), place_arrived, arrived[0], low, places)
+    places = local_numbers(space, arrived[0], low)
     rows, ids = planned(comm, lambda: _placed(graph, low, places, arrived, came))
     for each in arrived, came:  # memory that nothing needs any more
         each.clear()
-    made = held(comm, space, _made(graph, rows, ids, leaving.first))
+    made = primitives.held(comm, space, _made(graph, rows, ids, leaving.first))
     return Moved(made, leaving.order, leaving.counts, counts, places)
 
 
 def _announced(graph: DistributedGraph, groups: Array, first: np.ndarray
-               ) -> Talk[tuple[_Leaving, list[Array], np.ndarray]]:
+               ) -> primitives.Talk[tuple[_Leaving, list[Array], np.ndarray]]:
     """New names, which ghosts get, and vertices that arrive without their rows."""
     space, local, size = graph.space, graph.local, graph.comm.size
-    own, count = local.num_vertices, int(first[-1])
-    mine = space.zeros(count, np.int64)
-    space.parallel_for(own, count_group, groups, mine)
-    received = yield Message([Part([space.asarray(np.tile(space.to_host(mine), size))],
-                                   np.full(size, count))])
-    reported = space.to_host(received.parts[0].columns[0]).reshape(size, count)
+    own = local.num_vertices
+    mine = space.to_host(primitives.histogram(space, groups, int(first[-1])))
+    received = yield primitives.Message([rows_for_ranks(space, np.tile(mine, (size, 1)))])
+    reported = rows_from_ranks(space, received.parts[0])
     ends = np.concatenate([[0], np.cumsum(reported.sum(axis=0))])
     here = np.concatenate([[0], np.cumsum(reported[graph.comm.rank])])
     shifts = ends[:-1] + reported[: graph.comm.rank].sum(axis=0) - here[:-1]
-    by_group, order = sort_keys(space, groups)
+    by_group, order = primitives.sort_keys(space, groups)
     names = space.empty(own + graph.num_ghosts, graph.names.dtype)
     places = space.empty(own, np.int32)
     space.parallel_for(own, name_anew, by_group, order, space.asarray(shifts), names, places)
     counts = np.diff(here[first])
-    columns = [gather(space, each, order) for each in (names, graph.global_ids, degrees_of(local))]
-    if local.vertex_weights is not None:
-        columns.append(gather(space, local.vertex_weights, order))
-    received = yield Message([values_for_ghosts(space, graph.halo, [names]),
-                              Part(columns, counts)])
+    columns = [primitives.gather(space, each, order) for each in (
+        names, graph.global_ids, degrees_of(local), local.vertex_weights) if each is not None]
+    received = yield primitives.Message([values_for_ghosts(space, graph.halo, [names]),
+                                         primitives.Part(columns, counts)])
     names[own:] = received.parts[0].columns[0]
     arrived = received.parts[1]
     return (_Leaving(names, order, places, counts, ends[first]), list(arrived.columns),
@@ -169,7 +159,8 @@ def _arcs_in_order(graph: DistributedGraph, leaving: _Leaving
                    ) -> tuple[list[Array | None], np.ndarray]:
     """Heads, by their new names, and weights of the arcs that leave, and how many for each rank."""
     space, local = graph.space, graph.local
-    offsets = offsets_from_counts(space, put_to(space, leaving.places, degrees_of(local)))
+    offsets = primitives.offsets_from_counts(
+        space, primitives.put_to(space, leaving.places, degrees_of(local)))
     ends = np.concatenate([[0], np.cumsum(leaving.counts)])
     counts = np.diff(space.to_host(offsets)[ends])
     heads = space.empty(local.num_arcs, leaving.names.dtype)
@@ -185,8 +176,9 @@ def _placed(graph: DistributedGraph, low: int, places: Array, arrived: list[Arra
             came: list[Array | None]) -> tuple[Rows, Array]:
     """Rows that have arrived in the order of their names, and their global ids."""
     space = graph.space
-    _, ids, degrees, *masses = (put_to(space, places, each) for each in arrived)
-    before, offsets = (offsets_from_counts(space, each) for each in (arrived[2], degrees))
+    _, ids, degrees, *masses = (primitives.put_to(space, places, each) for each in arrived)
+    before, offsets = (primitives.offsets_from_counts(space, each)
+                       for each in (arrived[2], degrees))
     heads, heavy = (None if each is None else entries_in_order(space, before, each, places, offsets)
                     for each in came)
     assert heads is not None
@@ -195,33 +187,16 @@ def _placed(graph: DistributedGraph, low: int, places: Array, arrived: list[Arra
 
 
 def _made(graph: DistributedGraph, rows: Rows, ids: Array,
-          first: np.ndarray) -> Talk[DistributedGraph]:
+          first: np.ndarray) -> primitives.Talk[DistributedGraph]:
     """The graph of rows that are known to be right."""
-    space, own = graph.space, len(rows.offsets) - 1
-    found = local_rows(rows, Owners(first=space.asarray(first)), graph.comm.size)
-    count = own + len(found.ghost_names)
-    names, reported = space.empty(count, ids.dtype), [space.empty(count, ids.dtype)]
-    space.parallel_for(own, write_name, rows.first, names)
-    names[own:] = found.ghost_names
-    reported[0][:own] = ids
-    if rows.vertex_weights is not None:
-        reported.append(space.empty(count, np.int64))
-        reported[1][:own] = rows.vertex_weights
-    received = yield Message([values_for_ghosts(space, found.halo, reported)])
-    for values, arrived in zip(reported, received.parts[0].columns):
-        values[own:] = arrived
-    offsets = rows.offsets
-    if rows.num_arcs <= MAX_INT32_ARCS:
-        offsets = converted(space, offsets, np.int32)
-    local = Graph(offsets, found.targets, rows.weights, reported[1] if len(reported) > 1 else None,
-                  space, global_ids=reported[0], totals=graph.totals)
+    space = graph.space
+    found = local_rows(rows, primitives.Owners(first=space.asarray(first)), graph.comm.size)
+    names, (ids, *masses), _ = yield from with_ghosts(
+        space, rows.first, found.halo, found.ghost_names,
+        [ids] if rows.vertex_weights is None else [ids, rows.vertex_weights])
+    local = Graph(short_offsets(space, rows), found.targets, rows.weights,
+                  masses[0] if masses else None, space, global_ids=ids, totals=graph.totals)
     return DistributedGraph(graph.comm, first, local, found.ghost_names, found.halo, names)
-
-
-@kl.kernel
-def count_group(v, groups, counts):
-    """Count a vertex for its group; atomic, independent of order."""
-    kl.atomic_add(counts, groups[v], 1)
 
 
 @kl.kernel
@@ -239,9 +214,3 @@ def copy_renamed(v, graph: Csr, names, places, there, result):
     place = kl.int64(there[places[v]])
     for i in range(kl.lane(), graph.end[v] - begin, kl.team_size()):
         result[place + i] = names[graph.targets[begin + i]]
-
-
-@kl.kernel
-def place_arrived(i, names, low, places):
-    """places[i] = the local number of a vertex that has arrived."""
-    places[i] = kl.int32(names[i] - low)
