@@ -22,6 +22,7 @@ from portpart.errors import DeviceUnavailable, InputError, PortpartError
 from portpart.generators import delaunay, grid_2d
 from portpart.graphs.graph import Graph
 from tests import oracles
+from tests.helpers.each import looped
 
 MESH = delaunay(1500)
 GRID = grid_2d(12)
@@ -244,7 +245,7 @@ BAD_OPTIONS: dict[str, tuple[dict[str, Any], list[str]]] = {
 }
 
 
-@pytest.mark.parametrize("name", BAD_OPTIONS)
+@looped("name", BAD_OPTIONS)
 def test_a_bad_option_is_refused_and_named(name: str) -> None:
     options, pieces = BAD_OPTIONS[name]
     call = {"graph": GRID, "k": 4, **options}

@@ -16,6 +16,7 @@ from portpart.api.call_options import SESSION_MIGRATION, TABLE, CallOptions
 from portpart.cli import command_line
 from portpart.errors import InputError
 from tests.docs.command_pages import commands
+from tests.helpers.each import looped
 
 FUNCTIONS: dict[str, Any] = {
     "partition": portpart.partition, "partition_edges": portpart.partition_edges,
@@ -55,7 +56,7 @@ def test_signatures_have_types_and_defaults_of_the_table(name: str) -> None:
         assert (parameter.annotation, parameter.default) == (entry.type, wanted), option
 
 
-@pytest.mark.parametrize("option", TABLE)
+@looped("option", TABLE)
 def test_the_first_docstring_begins_with_the_sentence_of_the_table(option: str) -> None:
     """Of the function that is listed first among those that have the option."""
     name = next(each for each in FUNCTIONS if option in parameters(each))

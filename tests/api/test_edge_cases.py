@@ -16,6 +16,7 @@ from portpart.graphs.graph import Graph
 from portpart.inputs.convert import as_graph
 from tests import oracles
 from tests.helpers import checked
+from tests.helpers.each import looped
 from tests.helpers.graphs import RawGraph, raw_graph, raw_graphs
 
 MESH = delaunay(1500)
@@ -81,8 +82,8 @@ def test_shapes(name: str, preset: str) -> None:
         assert result.feasible, k
 
 
-@pytest.mark.parametrize("imbalance", [0, 0.03, 1.0])
-@pytest.mark.parametrize("name", SHAPES)
+@looped("imbalance", [0, 0.03, 1.0])
+@looped("name", SHAPES)
 def test_shapes_at_other_imbalances(name: str, imbalance: float) -> None:
     for k in (2, 13):
         assert partition(SHAPES[name], k, imbalance=imbalance).feasible, k
@@ -171,9 +172,9 @@ WEIGHTS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("imbalance", [0.03, 5])
-@pytest.mark.parametrize("k", [2, 7])
-@pytest.mark.parametrize("name", WEIGHTS)
+@looped("imbalance", [0.03, 5])
+@looped("k", [2, 7])
+@looped("name", WEIGHTS)
 def test_weights(name: str, k: int, imbalance: float) -> None:
     assert partition(MESH, k, imbalance=imbalance, **WEIGHTS[name]).feasible
 

@@ -17,6 +17,7 @@ from portpart.errors import InputError, shown
 from portpart.graphs.topology import Topology
 from portpart.metrics import block_weight_limit, block_weight_limits, target_weights
 from portpart.options import exact_fraction
+from tests.helpers.each import looped
 
 SOON = 2.0
 """Seconds that a refusal may take; the numbers below once took minutes and gigabytes."""
@@ -24,7 +25,7 @@ SOON = 2.0
 HUGE = 10**5000
 
 
-@pytest.mark.parametrize(("given", "expected"), [
+@looped(("given", "expected"), [
     ("1/3", Fraction(1, 3)), ("3%", Fraction(3, 100)), (" 0.03 ", Fraction(3, 100)),
     ("2.5 %", Fraction(1, 40)), ("1E-2", Fraction(1, 100)), (".5", Fraction(1, 2)),
     ("1e400", Fraction(10**400)), ("1e-400", Fraction(1, 10**400)), ("-2", Fraction(-2)),
@@ -39,7 +40,7 @@ def test_numbers_are_taken_as_they_are_written(given: Any, expected: Fraction) -
     assert exact_fraction(given) == expected
 
 
-@pytest.mark.parametrize("given", [
+@looped("given", [
     "", " ", "x", "%", "3%%", "1/0", "1/x", "0x10", "nan", "inf", "-Infinity", "1e", "e5", "1 2",
     float("nan"), float("inf"), np.float32("inf"), Decimal("nan"), Decimal("-inf"), None, True,
     np.True_, [1], (1, 2), b"1", 1j, object(), np.arange(2), np.arange(10**5),
@@ -79,8 +80,8 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("number", [Decimal("1e99999999"), Decimal("-1e99999999")], ids=str)
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+@looped("number", [Decimal("1e99999999"), Decimal("-1e99999999")])
+@looped("call", CALLS.values())
 def test_no_call_waits_for_an_exponent(call: Any, number: Decimal) -> None:
     begin = time.process_time()
     with pytest.raises(InputError):

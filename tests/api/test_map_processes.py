@@ -26,6 +26,7 @@ from portpart.algorithms.objectives.limits import Balance
 from portpart.errors import InputError
 from portpart.generators import delaunay, grid_2d, rmat
 from portpart.graphs.topology import Topology
+from tests.helpers.each import looped
 from tests.helpers.graphs import RawGraph, raw_graph, raw_graphs
 from tests.helpers.mapped import check, mapped
 from tests.oracles import mappings as plain
@@ -76,10 +77,9 @@ def test_large_weights(algorithm: str) -> None:
     assert mapped(graph, [2, 4], [1, 50], algorithm=algorithm).feasible
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("graph", [two_meshes(), raw_graph(100, []).graph(), rmat(10, 8),
-                                   raw_graph(50, [(0, i) for i in range(1, 50)]).graph()],
-                         ids=["two-meshes", "edgeless", "rmat", "star"])
+@looped("algorithm", ALGORITHMS)
+@looped("graph", [two_meshes(), raw_graph(100, []).graph(), rmat(10, 8),
+                  raw_graph(50, [(0, i) for i in range(1, 50)]).graph()])
 def test_odd_graphs(algorithm: str, graph: portpart.Graph) -> None:
     assert mapped(graph, [2, 3, 2], [1, 3, 9], algorithm=algorithm).feasible
 

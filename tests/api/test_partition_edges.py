@@ -15,6 +15,7 @@ import portpart
 from portpart.backends.programs.interface import ExecutionSpace
 from portpart.errors import InputError
 from portpart.graphs.graph_models import copies_of_vertices, edge_hypergraph
+from tests.helpers.each import looped
 from tests.oracles import block_weight_limits
 
 Edges = list[tuple[int, int]]
@@ -199,7 +200,7 @@ def test_odd_graphs(k: int) -> None:
     assert ring.replication_factor == (12 + ring.km1) / 12
 
 
-@pytest.mark.parametrize(("graph", "options", "message"), [
+@looped(("graph", "options", "message"), [
     (portpart.as_hypergraph([[0, 1]]), {}, "a hypergraph has no edges to divide"),
     ("nets.hgr", {}, "a hypergraph has no edges to divide"),
     (scipy.sparse.csr_array(np.triu(np.ones((3, 3)), 1)), {}, "symmetrize"),

@@ -24,6 +24,7 @@ from portpart.graphs.hypergraph import Hypergraph
 from tests import oracles
 from tests.conftest import SPACES
 from tests.helpers import data_folder
+from tests.helpers.each import looped
 from tests.oracles import nets as net_oracles
 
 OBJECTIVES = ("km1", "cut", "soed")
@@ -176,8 +177,8 @@ def test_wishes_are_kept() -> None:
     assert again.km1 <= result.km1
 
 
-@pytest.mark.parametrize("rows", [[], [[]], [[0]], [[0, 0, 0]], [[0, 1], []], [[2, 1, 0]] * 3])
-@pytest.mark.parametrize("k", [1, 2, 3, 5])
+@looped("rows", [[], [[]], [[0]], [[0, 0, 0]], [[0, 1], []], [[2, 1, 0]] * 3])
+@looped("k", [1, 2, 3, 5])
 def test_odd_ones_are_partitioned(rows: list[list[int]], k: int) -> None:
     """Without nets, with empty nets, with nets of one pin, with more blocks than vertices."""
     pins = np.array([pin for row in rows for pin in row], np.int64)

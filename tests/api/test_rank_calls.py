@@ -24,6 +24,7 @@ from portpart.graphs.ranks.from_ranks import graph_of_ranks, rows_of_arrays
 from portpart.graphs.ranks.rank_graph import RankGraph
 from portpart.io import read_partition
 from portpart.options import changed
+from tests.helpers.each import looped
 from tests.helpers.graphs import drawn_graphs, graphs, random_graph
 from tests.helpers.ranks.rank_calls import LocalCalls, on_ranks, rank_graph
 from tests.helpers.ranks.rank_rows import borders
@@ -120,7 +121,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("options", "message"), REFUSED, ids=lambda value: str(value)[:40])
+@looped(("options", "message"), REFUSED)
 def test_what_ranks_cannot_do_is_refused_on_all_of_them(
     options: dict[str, Any], message: str
 ) -> None:

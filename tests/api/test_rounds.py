@@ -21,6 +21,7 @@ from portpart.cli import main
 from portpart.errors import InputError
 from portpart.options import changed
 from tests.helpers import checked
+from tests.helpers.each import looped
 from tests.oracles import nets
 
 MESH = generators.delaunay(600)
@@ -187,8 +188,8 @@ def test_rounds_do_what_else_is_wanted(name: str) -> None:
     assert result.cut <= portpart.partition(MESH, 3, preset=SMALL, **options).cut
 
 
-@pytest.mark.parametrize("n", range(6))
-@pytest.mark.parametrize("k", [1, 2, 4])
+@looped("n", range(6))
+@looped("k", [1, 2, 4])
 def test_graphs_smaller_than_the_population(n: int, k: int) -> None:
     path = portpart.from_edges([(v, v + 1) for v in range(n - 1)], num_vertices=n)
     result = checked.partition(path, k, preset="best", rounds=30)

@@ -22,6 +22,7 @@ from portpart.generators import delaunay, grid_2d, rmat
 from portpart.graphs.graph import Graph
 from tests import oracles
 from tests.helpers import checked, data_folder
+from tests.helpers.each import looped
 from tests.helpers.spaces import reference
 from tests.oracles.wanted import Case, cases
 
@@ -250,7 +251,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", BAD)
+@looped("name", BAD)
 def test_what_cannot_be_is_refused_and_named(name: str) -> None:
     options, text = BAD[name]
     with pytest.raises(InputError, match=text):

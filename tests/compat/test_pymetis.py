@@ -13,6 +13,7 @@ import pytest
 from portpart.compat import pymetis as ours
 from portpart.compat.pymetis import graphs
 from portpart.errors import InputError
+from tests.helpers.each import looped
 
 PATH = [[1], [0, 2], [1, 3], [2]]
 OFFSETS = [0, 1, 3, 5, 6]
@@ -88,7 +89,7 @@ def test_default_balance_is_that_of_metis(
     assert seen["imbalance"] == imbalance
 
 
-@pytest.mark.parametrize(
+@looped(
     ("keywords", "word"),
     [
         ({"tpwgts": [1.0]}, "length of tpwgts mismatches `nparts`: 1 numbers for 2 blocks"),

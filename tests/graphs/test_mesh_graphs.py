@@ -10,6 +10,7 @@ import scipy.sparse
 
 import portpart
 from portpart.errors import InputError
+from tests.helpers.each import looped
 from tests.oracles import meshes as oracles
 
 
@@ -28,8 +29,8 @@ MESHES: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("common", [1, 2, 3, 5])
-@pytest.mark.parametrize("name", MESHES)
+@looped("common", [1, 2, 3, 5])
+@looped("name", MESHES)
 def test_dual_graph_is_that_of_metis(name: str, common: int) -> None:
     elements = MESHES[name]
     mesh = portpart.as_mesh(elements)
@@ -45,7 +46,7 @@ def test_nodal_graph_is_that_of_metis(name: str) -> None:
     assert own_rows(mesh.nodal_graph()) == oracles.metis_rows(MESHES[name], mesh.num_nodes, None)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@looped("seed", range(20))
 def test_graphs_and_weights_are_those_of_sets(seed: int) -> None:
     elements = oracles.random_elements(seed, 30, 12 + seed, 6)
     mesh = portpart.as_mesh(elements)

@@ -1,9 +1,10 @@
-"""Tests that look at many files, each as one test: pytest takes longer for a test than they do."""
+"""Many cases as one test: pytest takes longer for a test than a file or a small case does."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TypeVar
+import inspect
+from collections.abc import Callable, Collection, Iterable
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -27,3 +28,32 @@ def _fault(test: Callable[[T], None], item: T) -> str:
     except AssertionError as error:
         return f"{item}: {error}"
     return ""
+
+
+def looped(names: str | tuple[str, ...], cases: Collection[Any]) -> Callable[[Any], Any]:
+    """Like ``pytest.mark.parametrize``, but all cases are one test, of milliseconds a case.
+
+    The first case that fails ends it, and is named.
+    """
+    own = [name.strip() for name in names.split(",")] if isinstance(names, str) else [*names]
+
+    def decorate(test: Callable[..., None]) -> Callable[..., None]:
+        signature = inspect.signature(test)
+
+        def goes_through_all(**fixtures: Any) -> None:
+            for case in cases:
+                given = dict(zip(own, case if len(own) > 1 else [case], strict=True))
+                try:
+                    test(**fixtures, **given)
+                except Exception as error:
+                    raise AssertionError(f"{given}: {error}") from error
+
+        vars(goes_through_all).update(vars(test), __signature__=signature.replace(parameters=[
+            each for name, each in signature.parameters.items() if name not in own]))
+        goes_through_all.__name__, goes_through_all.__doc__ = test.__name__, test.__doc__
+        goes_through_all.__module__ = test.__module__
+        assert cases
+        assert {*own} <= {*signature.parameters}
+        return goes_through_all
+
+    return decorate

@@ -14,6 +14,7 @@ import pytest
 
 import portpart
 from portpart.errors import InputError
+from tests.helpers.each import looped
 
 TRIANGLES = [[0, 1, 2], [2, 1, 3], [3, 4, 5]]
 READ_ONLY = np.array(TRIANGLES)
@@ -148,7 +149,7 @@ def test_mixed_elements_keep_their_lengths() -> None:
     assert rows(portpart.as_mesh(elements)) == elements
 
 
-@pytest.mark.parametrize(
+@looped(
     ("elements", "options", "words"),
     [
         ([[0, 1], [2, -1]], {}, "element 1 has node -1; nodes must lie in"),

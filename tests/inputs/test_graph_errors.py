@@ -15,6 +15,7 @@ from portpart.errors import InputError
 from portpart.inputs.constructors import from_edges
 from portpart.inputs.convert import as_graph, as_mesh
 from portpart.inputs.convert_nets import as_hypergraph
+from tests.helpers.each import looped
 from tests.helpers.graphs import RawGraph, raw_graphs
 
 OFFSETS, TARGETS = np.array([0, 2, 4, 6]), np.array([1, 2, 0, 2, 0, 1])
@@ -103,7 +104,7 @@ def test_large_numbers_of_vertices_may_be_asked_for() -> None:
         from_edges([(0, 5_000_000)])
 
 
-@pytest.mark.parametrize("name", BAD_INPUTS)
+@looped("name", BAD_INPUTS)
 def test_message_names_the_place_and_the_remedy(name: str) -> None:
     given_input, options, pieces = BAD_INPUTS[name]
     with pytest.raises(InputError) as caught:

@@ -21,6 +21,7 @@ from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.from_matrices import MODELS, nets_of_matrix
 from portpart.graphs.from_nets import nets_checked_again
 from portpart.graphs.hypergraph import Hypergraph
+from tests.helpers.each import looped
 
 LETTERS = [["a", "b"], ["b", "c", "d"], ["d", "a"]]
 """Nets over a, b, c, d and z, where networks have a node without nets."""
@@ -236,7 +237,7 @@ def test_the_order_of_pins_and_where_nets_are_from_do_not_matter(rows: list[list
         assert np.array_equal(array, made.arrays[name])
 
 
-@pytest.mark.parametrize(("data", "options", "message"), [
+@looped(("data", "options", "message"), [
     (([], []), {}, "net_offsets is empty; a hypergraph of n nets needs"),
     (([1, 2], [0, 1]), {}, r"net_offsets\[0\] is 1"),
     (([0, 2, 1], [0, 1]), {}, r"net_offsets\[2\] = 1 is smaller"),

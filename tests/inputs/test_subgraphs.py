@@ -12,6 +12,7 @@ from scipy.sparse import csr_array, random_array
 import portpart
 from portpart.errors import InputError
 from tests.helpers import data_folder
+from tests.helpers.each import looped
 from tests.helpers.graphs import random_graph
 from tests.oracles import host, nets as net_oracles
 
@@ -51,8 +52,8 @@ def check_exchange(parts: list[Any], numbers: str, owner: np.ndarray) -> None:
         assert sorted({*each.send, *each.recv}) == each.neighbours
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("halo", [0, 1, 2, 4])
+@looped("seed", SEEDS)
+@looped("halo", [0, 1, 2, 4])
 def test_blocks_of_a_graph_have_what_is_near_them(space, seed, halo):
     rng = np.random.default_rng(seed)
     graph = drawn(rng, weighted=True)
@@ -69,7 +70,7 @@ def test_blocks_of_a_graph_have_what_is_near_them(space, seed, halo):
             assert host(each.graph.vertex_weights).tolist() == graph.vertex_weights[local].tolist()
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@looped("seed", SEEDS)
 def test_blocks_of_a_hypergraph_have_the_nets_beside_them(space, seed):
     rng = np.random.default_rng(seed)
     n, k = int(rng.integers(1, 40)), int(rng.integers(1, 5))
@@ -100,7 +101,7 @@ def test_blocks_of_a_hypergraph_have_the_nets_beside_them(space, seed):
                 whole.net_weights)[numbers].tolist()
 
 
-@pytest.mark.parametrize("seed", range(200))
+@looped("seed", range(200))
 def test_rows_of_blocks_send_what_km1_counts(seed):
     rng = np.random.default_rng(seed)
     m, k = int(rng.integers(0, 40)), int(rng.integers(1, 7))
@@ -173,7 +174,7 @@ def test_what_is_no_partition_is_refused():
         portpart.row_blocks([[1, 2]], [0])
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@looped("seed", SEEDS)
 def test_a_subgraph_is_a_slice_of_the_matrix(space, seed):
     rng = np.random.default_rng(seed)
     graph = drawn(rng, weighted=True)

@@ -9,6 +9,7 @@ from portpart.errors import InputError
 from portpart.graphs.topology import Topology
 from portpart.metrics import level_costs, mapping_cost, traffic_matrix
 from tests.graphs.test_topology import HIERARCHIES
+from tests.helpers.each import looped
 from tests.helpers.spaces import GRAPHS
 from tests.oracles import mappings as plain
 
@@ -17,8 +18,8 @@ def drawn_part(n: int, k: int) -> np.ndarray:
     return np.random.default_rng(n + k).integers(0, k, n)
 
 
-@pytest.mark.parametrize("name", GRAPHS)
-@pytest.mark.parametrize(("arities", "lengths"), HIERARCHIES[:4])
+@looped("name", GRAPHS)
+@looped(("arities", "lengths"), HIERARCHIES[:4])
 def test_cost_and_traffic(name: str, arities: list[int], lengths: list[int]) -> None:
     graph, machine = GRAPHS[name], Topology(arities, lengths)
     k = machine.num_elements

@@ -11,6 +11,7 @@ import portpart
 from portpart import generators, metrics
 from portpart.errors import InputError
 from portpart.graphs.ranks.rank_graph import RankGraph
+from tests.helpers.each import looped
 from tests.helpers.graphs import random_graph
 from tests.helpers.ranks.rank_calls import on_ranks
 from tests.helpers.ranks.rank_rows import borders
@@ -33,8 +34,8 @@ METRICS = {
 }
 
 
-@pytest.mark.parametrize("name", GRAPHS)
-@pytest.mark.parametrize("metric", METRICS)
+@looped("name", GRAPHS)
+@looped("metric", METRICS)
 def test_metrics_of_ranks_are_those_of_the_whole_graph(metric: str, name: str) -> None:
     graph, measure = GRAPHS[name], METRICS[metric]
     part = np.random.default_rng(1).integers(0, 5, graph.num_vertices)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 
 from portpart.backends.language import kernel
 from portpart.primitives import basic
+from tests.helpers.each import looped
 from tests.primitives.oracle import INTEGERS, any_array, assert_same, drawn, random_array
 
 
@@ -26,7 +26,7 @@ def copy_one(i, values, result):
 SIZES = (0, 1, 100, 29_999, 30_001, 200_000)
 
 
-@pytest.mark.parametrize(("dtype", "value"), [
+@looped(("dtype", "value"), [
     ("int8", -128), ("uint8", 255), ("uint32", 2**32 - 1), ("int64", -(2**63)),
     ("uint64", 2**64 - 1), ("float32", 0.1), ("float64", 0.1), ("bool", True),
 ])
@@ -36,13 +36,13 @@ def test_a_store_takes_any_value_of_the_dtype(space, dtype, value):
     assert_same(space, array, np.full(5, value, dtype))
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("dtype", ["int32", "int64"])
+@looped("size", SIZES)
+@looped("dtype", ["int32", "int64"])
 def test_iota_counts_from_zero(space, size, dtype):
     assert_same(space, basic.iota(space, size, dtype), np.arange(size, dtype=dtype))
 
 
-@pytest.mark.parametrize("dtype", INTEGERS)
+@looped("dtype", INTEGERS)
 def test_a_store_converts_and_wraps(space, dtype):
     values = np.array([-1, 0, 300, 2**31 - 1], np.int32)
     result = space.zeros(4, dtype)
@@ -50,8 +50,8 @@ def test_a_store_converts_and_wraps(space, dtype):
     assert_same(space, result, values.astype(dtype))
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("index", ["int32", "int64"])
+@looped("size", SIZES)
+@looped("index", ["int32", "int64"])
 def test_gather_takes_elements_in_any_order(space, size, index):
     values = random_array(size, np.int32)
     order = np.random.default_rng(1).permutation(size).astype(index)

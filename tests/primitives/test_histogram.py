@@ -19,6 +19,7 @@ from portpart.primitives.histogram import (
     histogram,
     shares_for,
 )
+from tests.helpers.each import looped
 from tests.primitives.oracle import assert_same
 
 SIZES = [0, 1, 100, 2 * SHARE - 1, 2 * SHARE, 2 * SHARE + 1, 200_001, (MAX_STRIPES + 3) * SHARE]
@@ -32,16 +33,16 @@ def counted(keys, bins, weights=None):
     return result
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("bins", [1, 7, 256, 4096, 100_000])
+@looped("size", SIZES)
+@looped("bins", [1, 7, 256, 4096, 100_000])
 def test_equals_bincount(space, size, bins):
     keys = np.random.default_rng(size).integers(0, bins, size).astype(np.int32)
     found = histogram(space, space.asarray(keys), bins)
     assert_same(space, found, np.bincount(keys, minlength=bins).astype(np.int64))
 
 
-@pytest.mark.parametrize("weight_type", [None, "int32", "int64"])
-@pytest.mark.parametrize("bins", LIMITS)
+@looped("weight_type", [None, "int32", "int64"])
+@looped("bins", LIMITS)
 def test_bins_at_the_limits_of_a_teams_memory(space, bins, weight_type):
     rng = np.random.default_rng(bins)
     keys = rng.integers(0, bins, 150_003).astype(np.int32)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from portpart import backends
 from portpart.backends import language as kl
 from portpart.primitives.basic import NameIndex, name_index, place_of
+from tests.helpers.each import looped
 
 
 @kl.kernel
@@ -16,8 +16,8 @@ def look(i, names, index: NameIndex, places):
     places[i] = place_of(names[i], index)
 
 
-@pytest.mark.parametrize("kind", [np.int32, np.int64])
-@pytest.mark.parametrize("names", [
+@looped("kind", [np.int32, np.int64])
+@looped("names", [
     [], [0], [9], range(10), [0, 9], [3, 4, 5], *(np.unique(np.random.default_rng(n).integers(
         0, 1000, n)) for n in (5, 50, 500)), [*range(100, 200), 999]])
 def test_places_are_those_of_bisection(names, kind):

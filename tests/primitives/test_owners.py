@@ -19,6 +19,7 @@ from portpart.primitives.owners import (
     record_push,
 )
 from portpart.primitives.ranks import Owners
+from tests.helpers.each import looped
 from tests.helpers.ranks.rank_rows import SIZES, SPACES, space_of
 
 TYPES = {"narrow": (np.int32,), "wide": (np.int64,), "both": (np.int8, np.int64, np.int32)}
@@ -79,9 +80,9 @@ def record_pushing(halo, fields, sizes, listed):
     return program
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("kinds", TYPES)
-@pytest.mark.parametrize("listed", [True, False])
+@looped("size", SIZES)
+@looped("kinds", TYPES)
+@looped("listed", [True, False])
 def test_ghosts_of_changed_vertices_get_new_values_and_no_others(here, size, kinds, listed):
     rng = np.random.default_rng([size, len(kinds)])
     first = borders(size, rng)
@@ -135,9 +136,9 @@ def asked_by_all(size, width):
     return MailSizes(size, width * (N + 2) * size, width * (N + 2) * size)
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("kinds", TYPES)
-@pytest.mark.parametrize("id_kind", [np.int32, np.int64])
+@looped("size", SIZES)
+@looped("kinds", TYPES)
+@looped("id_kind", [np.int32, np.int64])
 def test_values_are_fetched_from_their_owners_again_and_again(here, size, kinds, id_kind):
     rng = np.random.default_rng([size, len(kinds)])
     first = borders(size, rng)
@@ -169,8 +170,8 @@ def test_values_are_fetched_from_their_owners_again_and_again(here, size, kinds,
     Local(size).run(main)
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("op", ["sum", "min", "max"])
+@looped("size", SIZES)
+@looped("op", ["sum", "min", "max"])
 def test_totals_at_owners_are_those_of_all_ranks_and_come_back(here, size, op):
     rng = np.random.default_rng(size)
     first = borders(size, rng)
@@ -204,7 +205,7 @@ def test_totals_at_owners_are_those_of_all_ranks_and_come_back(here, size, op):
     Local(size).run(main)
 
 
-@pytest.mark.parametrize("size", SIZES)
+@looped("size", SIZES)
 def test_prefixes_are_sums_over_the_ranks_before(here, size):
     counts = np.random.default_rng(size).integers(0, 2**40, size)
 
@@ -225,8 +226,8 @@ def test_prefixes_are_sums_over_the_ranks_before(here, size):
     assert Local(size).run(main) == [[counts[:rank].sum(), counts.sum()] for rank in range(size)]
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("max_count", [3, 2**31 - 1])
+@looped("size", SIZES)
+@looped("max_count", [3, 2**31 - 1])
 def test_rows_arrive_where_they_are_sent(here, size, max_count):
     rng = np.random.default_rng(size)
     counts = rng.integers(0, 9, (size, size))

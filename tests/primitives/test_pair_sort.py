@@ -10,6 +10,7 @@ import portpart
 from portpart.primitives import recorded_sort as pair_sort
 from portpart.primitives.recorded_sort import LONG, sort_rows, sorted_pairs
 from portpart.primitives.sort import SMALL, TILE
+from tests.helpers.each import looped
 from tests.primitives.oracle import assert_same, drawn
 
 
@@ -25,9 +26,9 @@ def assert_sorts_rows(space, sizes, columns):
     assert_same(space, found, np.sort(keys))
 
 
-@pytest.mark.parametrize("sizes", [
+@looped("sizes", [
     [], [0], [1], [2, 0, 3], [4, 40, 400], [LONG - 1, 3, LONG, 0, LONG + 1, 2 * LONG]])
-@pytest.mark.parametrize("limit", [1, 3, 2**31 - 1])
+@looped("limit", [1, 3, 2**31 - 1])
 def test_rows_of_any_length(space, sizes, limit):
     columns = np.random.default_rng(sum(sizes)).integers(0, limit, sum(sizes))
     assert_sorts_rows(space, sizes, columns)
@@ -46,8 +47,8 @@ def test_drawn_rows(space, rows):
                       [column for row in rows for column in row])
 
 
-@pytest.mark.parametrize("size", [0, 1, SMALL, SMALL + 1, 2 * TILE + 1, 50_001])
-@pytest.mark.parametrize(("rows", "columns"), [
+@looped("size", [0, 1, SMALL, SMALL + 1, 2 * TILE + 1, 50_001])
+@looped(("rows", "columns"), [
     (1, 1), (3, 1025), (70_000, 2), (2**31 - 1, 2**31 - 1)])
 def test_pairs_in_any_order(space, size, rows, columns):
     random = np.random.default_rng(size)
@@ -56,8 +57,8 @@ def test_pairs_in_any_order(space, size, rows, columns):
     assert_same(space, sorted_pairs(space, space.asarray(keys), rows, columns), expected)
 
 
-@pytest.mark.parametrize("spare", [True, False])
-@pytest.mark.parametrize("rows", [1, 5, 2000, 10**6, 2**31 - 1])
+@looped("spare", [True, False])
+@looped("rows", [1, 5, 2000, 10**6, 2**31 - 1])
 def test_pairs_whose_columns_ascend_already(space, rows, spare):
     size = SMALL + 1000
     keys = keys_of(np.random.default_rng(rows).integers(0, rows, size), np.arange(size) // 3)

@@ -17,6 +17,7 @@ from portpart.primitives.recorded_sort import (
     record_sort,
     sort_arrays,
 )
+from tests.helpers.each import looped
 from tests.helpers.emulation.lanes import LanesSpace
 from tests.primitives.oracle import drawn
 
@@ -57,8 +58,8 @@ def assert_sorts(space: ExecutionSpace, keys: np.ndarray, bits: int,
     assert np.array_equal(ordered, keys[expected])
 
 
-@pytest.mark.parametrize("size", [0, 1, 2, TILE - 1, TILE, TILE + 1, 5 * TILE + 7, 40_000])
-@pytest.mark.parametrize("bits", [1, DIGIT_BITS, 2 * DIGIT_BITS, 2 * DIGIT_BITS + 1, 40, 63])
+@looped("size", [0, 1, 2, TILE - 1, TILE, TILE + 1, 5 * TILE + 7, 40_000])
+@looped("bits", [1, DIGIT_BITS, 2 * DIGIT_BITS, 2 * DIGIT_BITS + 1, 40, 63])
 def test_keys_of_any_number_and_width(space: ExecutionSpace, size: int, bits: int) -> None:
     assert_sorts(space, np.random.default_rng(size).integers(0, 2**bits, size), bits)
 

@@ -8,6 +8,7 @@ from hypothesis import given
 
 from portpart.errors import InputError
 from portpart.primitives import reduce
+from tests.helpers.each import looped
 from tests.primitives.oracle import (
     INTEGERS,
     SIGNED,
@@ -20,7 +21,7 @@ from tests.primitives.oracle import (
 SIZES = sizes_around(reduce.TILE)
 
 
-@pytest.mark.parametrize("size", SIZES)
+@looped("size", SIZES)
 def test_sum_max_min_equal_numpy(space, size):
     values = random_array(size, np.int32)
     array = space.asarray(values)
@@ -47,7 +48,7 @@ def test_reductions_of_drawn_arrays(space, values):
     assert reduce.argmax_of(space, array) == (values.argmax() if len(values) else -1)
 
 
-@pytest.mark.parametrize("rows", SIZES)
+@looped("rows", SIZES)
 def test_rows_above_a_length_are_counted_and_added_up(space, rows):
     lengths = np.abs(random_array(rows, np.int8).astype(np.int64)) % 20
     offsets = space.asarray(np.concatenate([[0], lengths.cumsum()]))
@@ -60,7 +61,7 @@ def test_rows_above_a_length_are_counted_and_added_up(space, rows):
     assert elements == lengths[lengths > 7].sum()
 
 
-@pytest.mark.parametrize("size", SIZES[1:])
+@looped("size", SIZES[1:])
 def test_argmax_is_the_first_of_equals(space, size):
     values = random_array(size, np.int8) // 16
     assert reduce.argmax_of(space, space.asarray(values)) == values.argmax()

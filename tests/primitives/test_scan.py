@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 
 from portpart.backends.programs.program import Program
 from portpart.primitives import scan, select
+from tests.helpers.each import looped
 from tests.primitives.oracle import (
     INTEGERS,
     SIGNED,
@@ -26,8 +26,8 @@ def offsets(values: np.ndarray, dtype: object = np.int64) -> np.ndarray:
         return np.concatenate([[0], np.cumsum(values, dtype=np.int64)]).astype(dtype)
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("dtype", ["int32", "int64"])
+@looped("size", SIZES)
+@looped("dtype", ["int32", "int64"])
 def test_scans_equal_cumsum(space, size, dtype):
     values = random_array(size, np.int8)
     array = space.asarray(values)
@@ -35,7 +35,7 @@ def test_scans_equal_cumsum(space, size, dtype):
     assert_same(space, scan.offsets_from_counts(space, array, dtype), expected)
 
 
-@pytest.mark.parametrize("dtype", [*INTEGERS, "bool"])
+@looped("dtype", [*INTEGERS, "bool"])
 def test_every_dtype_scans_in_int64(space, dtype):
     values = (np.arange(10_000) * 7 % 100).astype(dtype)
     assert_same(space, scan.offsets_from_counts(space, space.asarray(values)), offsets(values))
@@ -47,7 +47,7 @@ def test_scan_of_drawn_arrays(space, values):
     assert_same(space, scan.offsets_from_counts(space, space.asarray(values)), offsets(values))
 
 
-@pytest.mark.parametrize("size", SIZES)
+@looped("size", SIZES)
 def test_recorded_scan_reads_its_size_from_memory(space, size):
     values = random_array(size + 10, np.int8)
     program = Program("scan")
@@ -66,8 +66,8 @@ def test_recorded_scan_reads_its_size_from_memory(space, size):
     assert_same(space, arrays["result"], offsets(values[:size]))
 
 
-@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 1.0])
-@pytest.mark.parametrize("size", SIZES)
+@looped("share", [0.0, 0.01, 0.5, 1.0])
+@looped("size", SIZES)
 def test_positions_are_those_of_nonzero(space, size, share):
     flags = (np.random.default_rng(size).random(size) < share).astype(np.int8)
     found = select.positions_of(space, space.asarray(flags))

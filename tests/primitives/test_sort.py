@@ -8,6 +8,7 @@ from hypothesis import given
 
 from portpart.errors import InputError
 from portpart.primitives import sort
+from tests.helpers.each import looped
 from tests.primitives.oracle import INTEGERS, any_array, assert_same, drawn, random_array
 
 SIZES = [0, 1, 2, 100, sort.SMALL - 1, sort.SMALL, sort.SMALL + 1, 3 * sort.TILE, 150_001]
@@ -20,15 +21,15 @@ def assert_sorts(space, keys):
     assert_same(space, ordered, keys[expected])
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("span", [1, 200, 1 << 20, (1 << 31) - 1])
+@looped("size", SIZES)
+@looped("span", [1, 200, 1 << 20, (1 << 31) - 1])
 def test_narrow_keys_of_any_size(space, size, span):
     keys = np.random.default_rng(size).integers(0, span, size).astype(np.int32)
     assert_sorts(space, keys)
 
 
-@pytest.mark.parametrize("size", [1000, 60_000])
-@pytest.mark.parametrize("dtype", [*INTEGERS, "bool"])
+@looped("size", [1000, 60_000])
+@looped("dtype", [*INTEGERS, "bool"])
 def test_every_dtype_over_its_whole_range(space, size, dtype):
     assert_sorts(space, random_array(size, "uint8").astype(dtype))
     if dtype != "bool":

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
+from tests.helpers.each import looped
 from tests.repository.quick import FILES
 from tests.test_layers import MODULES, PACKAGE, ROOT, file_of, imports, own_imports
 
@@ -24,7 +23,7 @@ def test_a_folder_of_tests_is_one_of_the_package_or_in_the_table() -> None:
         assert (PACKAGE / folder).is_dir() or f"| `{folder}/` |" in page, folder
 
 
-@pytest.mark.parametrize("package", FILES)
+@looped("package", FILES)
 def test_the_file_of_a_package_is_about_it(package: str) -> None:
     """It imports a module of the package, or one that does."""
     own = {file_of(module) for module, _ in imports(ROOT / FILES[package])} - {None}

@@ -29,6 +29,7 @@ from portpart.backends.language import (
 )
 from portpart.backends.programs.interface import ExecutionSpace
 from tests import oracles
+from tests.helpers.each import looped
 from tests.helpers.emulation.lanes import LanesSpace
 from tests.helpers.spaces import reference
 
@@ -126,9 +127,9 @@ def plain_best(rows: Any, scores: np.ndarray, even: bool) -> list[tuple[float, s
     return result
 
 
-@pytest.mark.parametrize("team", [1, 8, 32, 256])
-@pytest.mark.parametrize("even", [False, True])
-@pytest.mark.parametrize(("score_type", "dtype"), [(int64, np.int64), (float64, np.float64)])
+@looped("team", [1, 8, 32, 256])
+@looped("even", [False, True])
+@looped(("score_type", "dtype"), [(int64, np.int64), (float64, np.float64)])
 def test_the_best_is_one_of_those_of_the_best_score(
     space: ExecutionSpace, team: int, even: bool, score_type: Word, dtype: type
 ) -> None:

@@ -29,6 +29,7 @@ from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
 from portpart.primitives.hashing import SLOTS
 from tests import oracles
+from tests.helpers.each import looped
 from tests.helpers.emulation.lanes import LanesSpace
 from tests.helpers.graphs import graphs, random_graph, raw_graph
 from tests.helpers.hash_rows import rows_in_main_memory
@@ -63,18 +64,17 @@ def assert_within_limit(graph: Graph, cluster: np.ndarray, limit: int) -> None:
     assert (weights[several] <= limit).all()
 
 
-@pytest.mark.parametrize("name", GRAPHS)
-@pytest.mark.parametrize("limit", [0, 1, 3, 20, NO_LIMIT])
+@looped("name", GRAPHS)
+@looped("limit", [0, 1, 3, 20, NO_LIMIT])
 def test_clusters_keep_the_weight_limit(space: ExecutionSpace, name: str, limit: int) -> None:
     found = clustered(space, GRAPHS[name], limit)
     assert_within_limit(GRAPHS[name], found, limit)
     assert np.array_equal(found, clustered(reference(), GRAPHS[name], limit))
 
 
-@pytest.mark.parametrize("options", [ClusteringOptions(join_rounds=1),
-                                     ClusteringOptions(join_rounds=2, improve_rounds=3)],
-                         ids=["one round", "improved"])
-@pytest.mark.parametrize("name", ["skewed", "medium", "dense", "all_weights"])
+@looped("options", [ClusteringOptions(join_rounds=1),
+                    ClusteringOptions(join_rounds=2, improve_rounds=3)])
+@looped("name", ["skewed", "medium", "dense", "all_weights"])
 def test_every_number_of_rounds_gives_the_same_on_all_spaces(
     space: ExecutionSpace, name: str, options: ClusteringOptions
 ) -> None:
@@ -151,8 +151,8 @@ HARD = {
 }
 
 
-@pytest.mark.parametrize("limit", [3, 8])
-@pytest.mark.parametrize("name", HARD)
+@looped("limit", [3, 8])
+@looped("name", HARD)
 def test_no_graph_stalls(space: ExecutionSpace, name: str, limit: int) -> None:
     graph = HARD[name]()
     found = clustered(space, graph, limit)

@@ -20,6 +20,7 @@ from portpart.graphs.graph import Graph
 from portpart.options import changed
 from tests import oracles
 from tests.algorithms.coarsening.test_matching import tie
+from tests.helpers.each import looped
 from tests.helpers.emulation.lanes import LanesSpace
 from tests.helpers.graphs import drawn_graphs, graphs, random_graph, raw_graph
 from tests.helpers.spaces import GRAPHS, NO_LIMIT, number_of, with_int64_offsets
@@ -72,9 +73,9 @@ def expected_by_name(name: str, limit: int, ties: str) -> np.ndarray:
     return expected(GRAPHS[name], limit, ties=ties)
 
 
-@pytest.mark.parametrize("ties", ["first", "hash"])
-@pytest.mark.parametrize("limit", [2, 12, NO_LIMIT])
-@pytest.mark.parametrize("name", GRAPHS)
+@looped("ties", ["first", "hash"])
+@looped("limit", [2, 12, NO_LIMIT])
+@looped("name", GRAPHS)
 def test_groups_are_the_components_of_the_selected_links(space: ExecutionSpace, name: str,
                                                          limit: int, ties: str) -> None:
     found = components(space, GRAPHS[name], limit, ties=ties)

@@ -18,6 +18,7 @@ from portpart.options import changed
 from tests import oracles
 from tests.algorithms.coarsening.test_components import SEED, selections
 from tests.algorithms.coarsening.test_net_grouping import runs_of
+from tests.helpers.each import looped
 from tests.helpers.emulation.lanes import LanesSpace
 from tests.helpers.graphs import graphs, random_graph, raw_graph
 from tests.helpers.metis_calls import watching_metis
@@ -48,8 +49,8 @@ def expected_by_name(name: str, limit: int, ties: str) -> np.ndarray:
     return expected(GRAPHS[name], limit, ties=ties)
 
 
-@pytest.mark.parametrize(("limit", "ties"), [(12, "hash"), (NO_LIMIT, "hash"), (NO_LIMIT, "first")])
-@pytest.mark.parametrize("name", GRAPHS)
+@looped(("limit", "ties"), [(12, "hash"), (NO_LIMIT, "hash"), (NO_LIMIT, "first")])
+@looped("name", GRAPHS)
 def test_groups_are_runs_of_linked_vertices_by_rounds(space: ExecutionSpace, name: str, limit: int,
                                                       ties: str) -> None:
     found = grouped(space, GRAPHS[name], limit, ties=ties)

@@ -24,6 +24,7 @@ from portpart.generators import delaunay
 from portpart.graphs.graph import Graph
 from portpart.primitives.scan import SCAN_TILE, tiles_of
 from tests import oracles
+from tests.helpers.each import looped
 from tests.helpers.emulation.lanes import LanesSpace
 from tests.helpers.graphs import graphs, random_graph, raw_graph
 from tests.helpers.spaces import (
@@ -71,7 +72,7 @@ def test_quotient_of_graphs(space: ExecutionSpace, name: str, way: str) -> None:
     assert coarse.total_vertex_weight == graph.total_vertex_weight
 
 
-@pytest.mark.parametrize("name", GRAPHS)
+@looped("name", GRAPHS)
 def test_both_ways_make_the_same_arrays_but_for_the_order_of_rows(space: ExecutionSpace,
                                                                   name: str) -> None:
     graph = GRAPHS[name]
@@ -105,7 +106,7 @@ def test_quotient_of_random_graphs(
 
 
 @both_ways
-@pytest.mark.parametrize("name", ["medium", "dense", "skewed"])
+@looped("name", ["medium", "dense", "skewed"])
 def test_quotient_equals_the_sparse_triple_product(space: ExecutionSpace, name: str,
                                                    way: str) -> None:
     graph = GRAPHS[name]
@@ -154,7 +155,7 @@ def test_lanes_share_a_row(lanes: int, name: str, way: str) -> None:
 
 
 @both_ways
-@pytest.mark.parametrize("name", GRAPHS)
+@looped("name", GRAPHS)
 def test_a_coarse_graph_knows_its_degrees_and_weights(space: ExecutionSpace, name: str,
                                                       way: str) -> None:
     graph = GRAPHS[name]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 import portpart
 from portpart.algorithms.coarsening.large_nets import reduced_nets, remove_large_nets
@@ -13,6 +12,7 @@ from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.options import changed
 from tests import oracles
+from tests.helpers.each import looped
 from tests.helpers.nets import circuit, hypergraph_of, nets_of, rows_of, weights_of
 from tests.helpers.spaces import reference
 from tests.oracles import nets as net_oracles
@@ -34,8 +34,8 @@ def kept(hypergraph: Hypergraph, max_size: int) -> dict[tuple[int, ...], int]:
     return found
 
 
-@pytest.mark.parametrize("others", [[], [[5]] * 9, [list(range(80))]])
-@pytest.mark.parametrize("repeated", [0, 1, 9])
+@looped("others", [[], [[5]] * 9, [list(range(80))]])
+@looped("repeated", [0, 1, 9])
 def test_what_stays_is_what_a_plain_loop_keeps(space: ExecutionSpace, repeated: int,
                                                others: list[list[int]]) -> None:
     """A few repeated nets are not worth it; many are, and nets of one pin, and a huge one."""

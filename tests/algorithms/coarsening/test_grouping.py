@@ -15,6 +15,7 @@ from portpart.algorithms.coarsening.options import GroupingOptions
 from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
 from tests import oracles
+from tests.helpers.each import looped
 from tests.helpers.emulation.lanes import LanesSpace
 from tests.helpers.graphs import drawn_graphs, graphs, random_graph, raw_graph
 from tests.helpers.spaces import GRAPHS, NO_LIMIT, number_of, reference, with_int64_offsets
@@ -89,9 +90,9 @@ def valid_groups(name: str, limit: int, size: int) -> np.ndarray:
     return found
 
 
-@pytest.mark.parametrize("size", [2, 6])
-@pytest.mark.parametrize("limit", [1, 12, NO_LIMIT])
-@pytest.mark.parametrize("name", GRAPHS)
+@looped("size", [2, 6])
+@looped("limit", [1, 12, NO_LIMIT])
+@looped("name", GRAPHS)
 def test_groups_are_valid_and_the_same_everywhere(
     space: ExecutionSpace, name: str, limit: int, size: int
 ) -> None:

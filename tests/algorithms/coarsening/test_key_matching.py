@@ -6,7 +6,6 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given, settings, strategies as st
 
 from portpart.algorithms.coarsening.key_matching import (
@@ -24,6 +23,7 @@ from portpart.backends.programs.interface import ExecutionSpace
 from portpart.backends.programs.program import Program
 from portpart.graphs.structure import Csr
 from tests import oracles
+from tests.helpers.each import looped
 from tests.helpers.spaces import NO_LIMIT, reference
 
 
@@ -78,7 +78,7 @@ KEYS = {
 }
 
 
-@pytest.mark.parametrize("name", KEYS)
+@looped("name", KEYS)
 def test_at_most_one_vertex_of_a_key_is_left(space: ExecutionSpace, name: str) -> None:
     keys = KEYS[name]
     mate = paired(space, keys)

@@ -15,6 +15,7 @@ from portpart.backends.programs.interface import ExecutionSpace
 from portpart.generators import delaunay
 from portpart.graphs.graph import Graph
 from tests import oracles
+from tests.helpers.each import looped
 from tests.helpers.graphs import graphs, random_graph, raw_graph
 from tests.helpers.spaces import (
     GRAPHS,
@@ -57,8 +58,8 @@ def assert_locally_dominant(graph: Graph, mate: np.ndarray, limit: int) -> None:
         assert max(weight_at[u], weight_at[v]) >= weight, (u, v)
 
 
-@pytest.mark.parametrize("limit", [1, 2, 12, NO_LIMIT])
-@pytest.mark.parametrize("name", GRAPHS)
+@looped("limit", [1, 2, 12, NO_LIMIT])
+@looped("name", GRAPHS)
 def test_no_eligible_edge_is_heavier_than_the_matched_ones_beside_it(
     space: ExecutionSpace, name: str, limit: int
 ) -> None:

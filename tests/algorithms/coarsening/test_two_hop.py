@@ -17,6 +17,7 @@ from portpart.graphs.csr import team_for
 from portpart.graphs.graph import Graph
 from portpart.inputs.convert import as_graph
 from tests import oracles
+from tests.helpers.each import looped
 from tests.helpers.graphs import graphs, raw_graph
 from tests.helpers.spaces import GRAPHS, NO_LIMIT, heavy_edge_mates, reference
 
@@ -91,8 +92,8 @@ def check(space: ExecutionSpace, graph: Graph, limit: int) -> None:
         assert_nothing_left_to_pair(graph, after)
 
 
-@pytest.mark.parametrize("limit", [2, NO_LIMIT])
-@pytest.mark.parametrize("name", GRAPHS)
+@looped("limit", [2, NO_LIMIT])
+@looped("name", GRAPHS)
 def test_pairs_are_two_hops_apart_and_none_is_left(
     space: ExecutionSpace, name: str, limit: int
 ) -> None:

@@ -11,6 +11,7 @@ import portpart
 from portpart.algorithms.mapping.mappers import MAPPERS
 from portpart.errors import InputError
 from portpart.graphs.topology import Topology
+from tests.helpers.each import looped
 from tests.oracles import mappings as plain
 
 GRID = portpart.generators.grid_2d(5, 4)
@@ -30,9 +31,8 @@ def mapped(target: Any = None, graph: Any = GRID, **options: Any) -> portpart.Ma
     return result
 
 
-@pytest.mark.parametrize("algorithm", MAPPERS)
-@pytest.mark.parametrize("target", [None, ONE_NODE_LESS, [1, 0] * 20, [0] * 19 + [1] * 21],
-                         ids=["all", "a node less", "every second", "few"])
+@looped("algorithm", MAPPERS)
+@looped("target", [None, ONE_NODE_LESS, [1, 0] * 20, [0] * 19 + [1] * 21])
 def test_each_of_fewer_ranks_gets_an_element_of_its_own(algorithm: str, target: Any) -> None:
     result = mapped(target, algorithm=algorithm)
     assert result.block_weights.max() == 1

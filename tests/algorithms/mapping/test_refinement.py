@@ -28,6 +28,7 @@ from portpart.graphs.topology import Topology
 from tests import oracles
 from tests.algorithms.placement.test_swaps import MACHINES
 from tests.helpers import refining
+from tests.helpers.each import looped
 from tests.helpers.refining import copied, counted_rows, recorded, widest
 from tests.helpers.spaces import GRAPHS, heavy_edge_mates
 from tests.oracles import mappings as plain
@@ -113,7 +114,7 @@ def test_rating_movable_vertices_first_changes_nothing(space: ExecutionSpace, ma
     assert np.array_equal(*parts)
 
 
-@pytest.mark.parametrize("name", GRAPHS)
+@looped("name", GRAPHS)
 def test_matchings_are_maximal_and_keep_the_limit(space: ExecutionSpace, name: str) -> None:
     graph, masses = GRAPHS[name], oracles.vertex_weights(GRAPHS[name])
     limit = 2 * max(masses, default=1)
@@ -200,11 +201,11 @@ def test_more_elements_than_can_be_counted() -> None:
     assert result.cost == sum(plain.level_costs(graph, result.part, [10, 50, 10], [1, 10, 100]))
 
 
-@pytest.mark.parametrize("k", [192, 4096, 5000])
-@pytest.mark.parametrize("counter", [int32, int64])
-@pytest.mark.parametrize("team", [8, 32])
-@pytest.mark.parametrize("one_lane", [False, True])
-@pytest.mark.parametrize("max_degree", [4, 100])
+@looped("k", [192, 4096, 5000])
+@looped("counter", [int32, int64])
+@looped("team", [8, 32])
+@looped("one_lane", [False, True])
+@looped("max_degree", [4, 100])
 def test_the_program_has_room_for_the_arrays_of_all_teams(
     max_degree: int, one_lane: bool, team: int, counter: Word, k: int,
 ) -> None:

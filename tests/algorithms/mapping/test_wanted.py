@@ -29,6 +29,7 @@ from portpart.generators import delaunay, grid_2d, rmat
 from portpart.graphs.graph import Graph
 from portpart.graphs.topology import Topology
 from tests import oracles
+from tests.helpers.each import looped
 from tests.helpers.spaces import reference
 from tests.oracles import mappings as plain
 from tests.oracles.wanted import Case, cases
@@ -276,8 +277,8 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", BAD)
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@looped("name", BAD)
+@looped("algorithm", ALGORITHMS)
 def test_bad_wishes_are_refused(name: str, algorithm: str) -> None:
     options, message = BAD[name]
     with pytest.raises(InputError, match=message):

@@ -11,6 +11,7 @@ from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.objectives.net_cost import NET_COSTS, net_objective
 from portpart.backends.programs.interface import ExecutionSpace
 from tests import oracles
+from tests.helpers.each import looped
 from tests.helpers.nets import circuit
 from tests.oracles import nets as net_oracles
 
@@ -22,8 +23,8 @@ def drawn(n: int, k: int, count: int) -> list[np.ndarray]:
             for each in range(count)]
 
 
-@pytest.mark.parametrize("k", [2, 8, 64, 65, 200])
-@pytest.mark.parametrize("objective", NET_COSTS)
+@looped("k", [2, 8, 64, 65, 200])
+@looped("objective", NET_COSTS)
 def test_nets_cost_what_a_plain_loop_says(space: ExecutionSpace, objective: str, k: int) -> None:
     """Of few pins and of many, for blocks of one word and of several."""
     hypergraph = circuit(300, 5, large=150, weighted=True)

@@ -37,6 +37,7 @@ from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
 from portpart.graphs.structure import Csr, degree_of
 from tests import oracles
+from tests.helpers.each import looped
 from tests.helpers.emulation.lanes import LanesSpace
 from tests.helpers.graphs import random_graph, raw_graph
 from tests.helpers.spaces import launch
@@ -120,9 +121,9 @@ def parts_of(graph: Graph, k: int) -> list[np.ndarray]:
             for part in (spread, spread // SLOTS * SLOTS, np.zeros_like(spread))]
 
 
-@pytest.mark.parametrize("name", GRAPHS)
-@pytest.mark.parametrize("k", [1, 7, 64, 600])
-@pytest.mark.parametrize(("way", "team"), TEAMS)
+@looped("name", GRAPHS)
+@looped("k", [1, 7, 64, 600])
+@looped(("way", "team"), TEAMS)
 def test_the_weight_into_each_block_is_told_once(
     space: ExecutionSpace, way: str, team: int, k: int, name: str
 ) -> None:
@@ -134,9 +135,9 @@ def test_the_weight_into_each_block_is_told_once(
         assert np.array_equal(candidates, expected > 0)
 
 
-@pytest.mark.parametrize("name", GRAPHS)
-@pytest.mark.parametrize("k", [1, 600])
-@pytest.mark.parametrize("team", [8, 256])
+@looped("name", GRAPHS)
+@looped("k", [1, 600])
+@looped("team", [8, 256])
 def test_along_arcs_a_block_is_told_as_often_as_arcs_lead_there(
     space: ExecutionSpace, team: int, k: int, name: str
 ) -> None:

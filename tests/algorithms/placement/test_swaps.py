@@ -19,6 +19,7 @@ from portpart.graphs.graph import Graph
 from portpart.graphs.topology import Topology
 from tests import oracles
 from tests.graphs.test_topology import HIERARCHIES
+from tests.helpers.each import looped
 from tests.helpers.spaces import GRAPHS, reference
 from tests.oracles import mappings as plain
 
@@ -42,7 +43,7 @@ def drawn_traffic(k: int, seed: int) -> Graph:
                  matrix.data.astype(np.int64), None, reference())
 
 
-@pytest.mark.parametrize(("arities", "lengths"), HIERARCHIES)
+@looped(("arities", "lengths"), HIERARCHIES)
 def test_distances_in_kernels(space: ExecutionSpace, arities: list[int],
                               lengths: list[int]) -> None:
     machine, graph = Topology(arities, lengths), GRAPHS["medium"]
@@ -54,8 +55,8 @@ def test_distances_in_kernels(space: ExecutionSpace, arities: list[int],
         assert found == plain.cost(graph, part, table)
 
 
-@pytest.mark.parametrize("name", MACHINES)
-@pytest.mark.parametrize("seed", range(4))
+@looped("name", MACHINES)
+@looped("seed", range(4))
 def test_no_swap_is_left_that_gains(space: ExecutionSpace, name: str, seed: int) -> None:
     topology, machine = MACHINES[name]
     k = topology.num_elements
@@ -101,8 +102,8 @@ def test_traffic_follows_the_swaps(space: ExecutionSpace, name: str) -> None:
     assert plain.cost(graph, moved, machine) <= plain.cost(graph, part, machine)
 
 
-@pytest.mark.parametrize("k", [2, 70, 90, 128, 129, 1100])
-@pytest.mark.parametrize("name", ["skewed", "dense"])
+@looped("k", [2, 70, 90, 128, 129, 1100])
+@looped("name", ["skewed", "dense"])
 def test_traffic_is_counted_in_a_table_or_by_contraction(space: ExecutionSpace, name: str,
                                                          k: int) -> None:
     graph = GRAPHS[name]

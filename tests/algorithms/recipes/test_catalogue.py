@@ -22,6 +22,7 @@ from portpart.algorithms.recipes.partitioners import ALGORITHMS, DEFAULT, OF_NET
 from portpart.cli import main
 from portpart.errors import InputError
 from portpart.options import option
+from tests.helpers.each import looped
 
 EVERYTHING = list_algorithms()
 ENTRIES = [*EVERYTHING.values(), *list_algorithms(hypergraphs=True).values()]
@@ -83,8 +84,7 @@ def test_every_algorithm_says_what_it_is(algorithm: Entry) -> None:
     assert getattr(portpart, algorithm.kind.__name__) is algorithm.kind
 
 
-@pytest.mark.parametrize(("algorithm", "preset"), PRESETS, ids=lambda each: getattr(
-    each, "title", each))  # fmt: skip
+@looped(("algorithm", "preset"), PRESETS)  # fmt: skip
 def test_every_parameter_of_a_preset_has_a_meaning(algorithm: Entry, preset: str) -> None:
     assert all(each.meaning for each in algorithm.parameters(preset))
     config = algorithm.presets[preset]

@@ -28,6 +28,7 @@ from portpart.graphs.graph import Graph
 from tests import oracles
 from tests.api.test_edge_cases import SHAPES, partition
 from tests.helpers import checked
+from tests.helpers.each import looped
 from tests.helpers.graphs import RawGraph, graphs, raw_graph, raw_graphs
 from tests.helpers.metis_calls import watching_metis
 from tests.helpers.refining import Phases, copied, counted_rows, refiner_at
@@ -182,8 +183,8 @@ def test_in_the_released_code_who_does_not_fit_goes_last(
     assert np.array_equal(after, expected)
 
 
-@pytest.mark.parametrize("weak_limit", [0, 9])
-@pytest.mark.parametrize("name", ["sparse", "medium", "dense", "skewed"])
+@looped("weak_limit", [0, 9])
+@looped("name", ["sparse", "medium", "dense", "skewed"])
 def test_no_slot_is_left_for_a_costlier_one(
     space: ExecutionSpace, name: str, weak_limit: int
 ) -> None:
@@ -340,8 +341,8 @@ def test_the_presets_of_the_paper_differ_in_temperatures_alone() -> None:
 PUBLISHED = ("paper", "paper-ultra", "code")
 
 
-@pytest.mark.parametrize("k", [1, 2, 7])
-@pytest.mark.parametrize("name", SHAPES)
+@looped("k", [1, 2, 7])
+@looped("name", SHAPES)
 def test_shapes(name: str, k: int) -> None:
     assert partition(SHAPES[name], k, algorithm="jet", preset="paper").feasible
 

@@ -17,6 +17,7 @@ from portpart.generators import delaunay, grid_2d, rmat
 from portpart.options import changed
 from tests import oracles
 from tests.api.test_edge_cases import SHAPES, partition
+from tests.helpers.each import looped
 from tests.helpers.graphs import RawGraph, raw_graph, raw_graphs
 
 MESH = delaunay(3000)
@@ -48,8 +49,8 @@ def solve(chosen: Chosen) -> Solver:
     return solve
 
 
-@pytest.mark.parametrize("k", [1, 2, 7])
-@pytest.mark.parametrize("name", SHAPES)
+@looped("k", [1, 2, 7])
+@looped("name", SHAPES)
 def test_shapes(name: str, k: int, solve: Solver) -> None:
     assert solve(SHAPES[name], k).feasible
 

@@ -39,6 +39,7 @@ from portpart.errors import InputError
 from portpart.generators import delaunay
 from portpart.options import changed
 from tests.helpers import checked
+from tests.helpers.each import looped
 
 KINDS = [JetConfig, PortpartConfig, GkwayConfig, GpmetisConfig, IntegratedConfig,
          MultisectionConfig, PartitionedConfig, CoarseningOptions, ClusteringOptions,
@@ -47,7 +48,7 @@ KINDS = [JetConfig, PortpartConfig, GkwayConfig, GpmetisConfig, IntegratedConfig
          NetGroupingOptions, SequenceOptions]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@looped("kind", KINDS)
 def test_every_parameter_is_documented_and_frozen(kind: Any) -> None:
     fields = dataclasses.fields(kind)
     assert all(f"\n{each.name} : {each.type}\n    {each.metadata['help']}\n" in kind.__doc__
@@ -56,7 +57,7 @@ def test_every_parameter_is_documented_and_frozen(kind: Any) -> None:
         setattr(kind(), fields[0].name, None)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@looped("kind", KINDS)
 def test_options_are_composed_and_never_inherited(kind: type) -> None:
     assert kind.__mro__ == (kind, object)
     assert not [each.name for each in dataclasses.fields(kind)
@@ -111,7 +112,7 @@ def test_a_configuration_that_cannot_work_is_refused(options: dict[str, Any]) ->
         changed(JetConfig(), options)
 
 
-@pytest.mark.parametrize(("kind", "options"), [
+@looped(("kind", "options"), [
     (JetConfig, {"search": 2}), (PortpartConfig, {"search.runs": 0}),
     (PortpartConfig, {"search.cycles": -1}), (PortpartConfig, {"clustering.growth": 1}),
     (PortpartConfig, {"clustering.max_coarse_weight": float("nan")}),

@@ -19,6 +19,7 @@ from portpart.backends.language import int64
 from portpart.backends.programs.interface import Array, ExecutionSpace
 from portpart.backends.programs.program import Program
 from portpart.graphs.structure import Csr
+from tests.helpers.each import looped
 from tests.helpers.emulation.lanes import LanesSpace
 from tests.helpers.refining import copied
 
@@ -154,9 +155,9 @@ def assert_prefix_is_longest(space: ExecutionSpace, moves: Moves) -> int:
     return kept
 
 
-@pytest.mark.parametrize("gains", [1, 7, 2**20, 2**62])
-@pytest.mark.parametrize("room", [0, 20, 100])
-@pytest.mark.parametrize("k", [2, 9, 700])
+@looped("gains", [1, 7, 2**20, 2**62])
+@looped("room", [0, 20, 100])
+@looped("k", [2, 9, 700])
 def test_many_moves(space: ExecutionSpace, k: int, room: int, gains: int) -> None:
     kept = [assert_prefix_is_longest(space, Moves(5000, k, 3000, seed, room, gains))
             for seed in range(2)]

@@ -9,6 +9,7 @@ from hypothesis import given, settings, strategies as st
 from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
 from tests import oracles
+from tests.helpers.each import looped
 from tests.helpers.graphs import graphs, random_graph, raw_graph
 from tests.helpers.refining import Phases, copied, counted_rows
 from tests.helpers.spaces import GRAPHS, with_int64_offsets
@@ -96,8 +97,8 @@ def test_state_stays_right_on_random_graphs(
         check_moves(space, graph, k, shares)
 
 
-@pytest.mark.parametrize("share", [0.02, 0.3])
-@pytest.mark.parametrize("name", LARGE)
+@looped("share", [0.02, 0.3])
+@looped("name", LARGE)
 def test_a_refreshed_state_is_that_of_a_fresh_start(
     space: ExecutionSpace, name: str, share: float
 ) -> None:

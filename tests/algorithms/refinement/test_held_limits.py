@@ -19,6 +19,7 @@ from portpart.graphs.graph import Graph
 from tests import oracles
 from tests.algorithms.refinement.test_independent import LARGE, best_prefix, legal_moves
 from tests.algorithms.refinement.test_requests import granted
+from tests.helpers.each import looped
 from tests.helpers.graphs import graphs, raw_graph
 from tests.helpers.refining import balance_of, copied
 from tests.helpers.spaces import reference
@@ -130,8 +131,8 @@ def test_a_round_on_random_graphs(space: ExecutionSpace, graph: Graph, k: int, i
         assert_a_round_is_right(space, graph, part, k, imbalance)
 
 
-@pytest.mark.parametrize("options", [G_KWAY, GP_METIS], ids=["gkway", "gpmetis"])
-@pytest.mark.parametrize("name", LARGE)
+@looped("options", [G_KWAY, GP_METIS])
+@looped("name", LARGE)
 def test_no_level_makes_a_heavy_block_heavier(space: ExecutionSpace, name: str,
                                               options: Any) -> None:
     graph, k = LARGE[name], 8

@@ -20,6 +20,7 @@ from portpart.backends.programs.interface import ExecutionSpace
 from portpart.generators import delaunay
 from portpart.graphs.graph import Graph
 from tests import oracles
+from tests.helpers.each import looped
 from tests.helpers.emulation.lanes import LanesSpace
 from tests.helpers.graphs import graphs, random_graph, raw_graph
 from tests.helpers.refining import balance_of, copied, counted_rows, recorded, widest
@@ -108,9 +109,9 @@ def is_balanced(graph: Graph, part: np.ndarray, k: int, imbalance: str) -> bool:
     return all(w <= limit for w, limit in zip(oracles.block_weights(graph, part, k), limits))
 
 
-@pytest.mark.parametrize("imbalance", ["0", "0.03", "1"])
-@pytest.mark.parametrize("k", [2, 5, 40])
-@pytest.mark.parametrize("name", LARGE)
+@looped("imbalance", ["0", "0.03", "1"])
+@looped("k", [2, 5, 40])
+@looped("name", LARGE)
 def test_one_round_on_large_graphs(space: ExecutionSpace, name: str, k: int,
                                    imbalance: str) -> None:
     graph, before = LARGE[name], balanced_part(LARGE[name], k)
@@ -131,9 +132,9 @@ def test_one_round_on_random_graphs(space: ExecutionSpace, graph: Graph, k: int,
         assert_one_round_is_right(graph, before, after, k, imbalance)
 
 
-@pytest.mark.parametrize("zero_gain", [False, True])
-@pytest.mark.parametrize("k", [2, 9, 64])
-@pytest.mark.parametrize("name", LARGE)
+@looped("zero_gain", [False, True])
+@looped("k", [2, 9, 64])
+@looped("name", LARGE)
 def test_in_the_end_no_legal_move_gains(space: ExecutionSpace, name: str, k: int,
                                         zero_gain: bool) -> None:
     graph, before = LARGE[name], balanced_part(LARGE[name], k)

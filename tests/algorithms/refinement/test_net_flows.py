@@ -31,6 +31,7 @@ from portpart.options import changed
 from tests import oracles
 from tests.algorithms.refinement.test_flows import NAMES, ROOMY, SPACES, USUAL, watched
 from tests.helpers.data_folder import hypergraph_path
+from tests.helpers.each import looped
 from tests.helpers.nets import circuit, hypergraph_of
 from tests.helpers.refining import balance_of
 from tests.helpers.spaces import check_rooms, reference
@@ -103,8 +104,8 @@ def test_the_cut_is_a_minimum_cut(seed: int, objective: str) -> None:
     assert np.array_equal(found[fixed >= 0], part[fixed >= 0])
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
-@pytest.mark.parametrize("seed", range(8))
+@looped("objective", OBJECTIVES)
+@looped("seed", range(8))
 def test_no_assignment_of_the_free_vertices_is_better(seed: int, objective: str) -> None:
     graph, part, fixed, balance = between_cores(seed, 7)
     found, _ = refined(reference(), graph, part, balance, objective, ROOMY, fixed)

@@ -10,6 +10,7 @@ import pytest
 from portpart.algorithms.objectives.net_cost import net_objective
 from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.hypergraph import Hypergraph
+from tests.helpers.each import looped
 from tests.helpers.emulation.lanes import LanesSpace
 from tests.helpers.net_phases import (
     NET_COSTS,
@@ -51,8 +52,8 @@ def test_gains_stay_right_through_moves(space: ExecutionSpace, k: int, objective
     assert_gains_are_right(phases, hypergraph, objective)
 
 
-@pytest.mark.parametrize("large", [0, 1])
-@pytest.mark.parametrize("objective", NET_COSTS)
+@looped("large", [0, 1])
+@looped("objective", NET_COSTS)
 def test_a_lonely_pin_of_a_large_net_hears_of_company(space: ExecutionSpace, objective: str,
                                                       large: int) -> None:
     """One more pin comes to its block, and goes again; the net touches the same blocks."""

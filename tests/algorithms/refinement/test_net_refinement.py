@@ -23,6 +23,7 @@ from portpart.backends.language import Word, int32, int64
 from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.from_nets import nets_hypergraph
 from portpart.graphs.hypergraph import Hypergraph
+from tests.helpers.each import looped
 from tests.helpers.emulation.lanes import LanesSpace
 from tests.helpers.net_phases import NET_COSTS, assert_outcome_is_true, cost, random_part
 from tests.helpers.nets import (
@@ -51,8 +52,8 @@ ODD = hypergraph_of([[], [0], [0, 1, 2], [2, 1, 0], [3, 4], list(range(100)), [5
 HYPERGRAPHS = {"plain": PLAIN, "weighted": WEIGHTED, "odd": ODD}
 
 
-@pytest.mark.parametrize("objective", NET_COSTS)
-@pytest.mark.parametrize("name", HYPERGRAPHS)
+@looped("objective", NET_COSTS)
+@looped("name", HYPERGRAPHS)
 def test_the_cost_is_that_of_a_plain_loop(space: ExecutionSpace, name: str,
                                           objective: str) -> None:
     hypergraph = HYPERGRAPHS[name].to(space)

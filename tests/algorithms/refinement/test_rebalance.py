@@ -14,6 +14,7 @@ from portpart.generators import delaunay
 from portpart.graphs.graph import Graph
 from tests import oracles
 from tests.algorithms.refinement.test_refinement import lopsided_part
+from tests.helpers.each import looped
 from tests.helpers.graphs import raw_graph
 from tests.helpers.refining import balance_of, copied, counted_rows, refiner_at
 from tests.helpers.spaces import GRAPHS
@@ -41,9 +42,9 @@ def lopsided_weights(graph: Graph, k: int) -> tuple[np.ndarray, np.ndarray, Bala
     return start, before, balance
 
 
-@pytest.mark.parametrize("kind", [WEAK, STRONG], ids=["weak", "strong"])
-@pytest.mark.parametrize("k", [2, 16, 100])
-@pytest.mark.parametrize("name", LARGE)
+@looped("kind", [WEAK, STRONG])
+@looped("k", [2, 16, 100])
+@looped("name", LARGE)
 def test_vertices_leave_heavy_blocks_for_blocks_with_room(
     space: ExecutionSpace, name: str, k: int, kind: dict[str, Any]
 ) -> None:
@@ -57,8 +58,8 @@ def test_vertices_leave_heavy_blocks_for_blocks_with_room(
     assert (np.array(oracles.vertex_weights(graph))[moved] > 0).all()
 
 
-@pytest.mark.parametrize("k", [2, 16, 100])
-@pytest.mark.parametrize("name", LARGE)
+@looped("k", [2, 16, 100])
+@looped("name", LARGE)
 def test_weak_rebalancing_relieves_heavy_blocks_from_their_boundary(
     space: ExecutionSpace, name: str, k: int
 ) -> None:
@@ -80,8 +81,8 @@ def test_weak_rebalancing_relieves_heavy_blocks_from_their_boundary(
         assert before[b] - after[b] >= min(overload, boundary[b])
 
 
-@pytest.mark.parametrize("k", [2, 16, 100])
-@pytest.mark.parametrize("name", LARGE)
+@looped("k", [2, 16, 100])
+@looped("name", LARGE)
 def test_strong_rebalancing_overfills_no_block_by_more_than_a_vertex(
     space: ExecutionSpace, name: str, k: int
 ) -> None:

@@ -21,6 +21,7 @@ from portpart.backends.programs.interface import ExecutionSpace
 from portpart.generators import delaunay, grid_2d
 from portpart.graphs.graph import Graph
 from tests import oracles
+from tests.helpers.each import looped
 from tests.helpers.graphs import graphs, random_graph, raw_graph
 from tests.helpers.refining import (
     balance_of,
@@ -65,8 +66,8 @@ def assert_outcome_is_true(graph: Graph, k: int, outcome: dict[str, int], part: 
     assert bool(outcome["balanced"]) == (max(weights) <= limit)
 
 
-@pytest.mark.parametrize("k", [2, 9, 64])
-@pytest.mark.parametrize("name", LARGE)
+@looped("k", [2, 9, 64])
+@looped("name", LARGE)
 def test_a_balanced_start_stays_balanced_and_gets_no_worse(
     space: ExecutionSpace, name: str, k: int
 ) -> None:
@@ -80,8 +81,8 @@ def test_a_balanced_start_stays_balanced_and_gets_no_worse(
         assert outcome["cut"] <= oracles.cut(graph, part)
 
 
-@pytest.mark.parametrize("k", [2, 9, 64])
-@pytest.mark.parametrize("name", LARGE)
+@looped("k", [2, 9, 64])
+@looped("name", LARGE)
 def test_an_unbalanced_start_ends_balanced(space: ExecutionSpace, name: str, k: int) -> None:
     graph = LARGE[name]
     outcome, part = refined(space, graph, lopsided_part(graph, k), k)
@@ -178,8 +179,8 @@ def propagated(graph: Graph, part: np.ndarray, ratio: float, seed: int) -> np.nd
     return after
 
 
-@pytest.mark.parametrize("ratio", [0.25, 0.75])
-@pytest.mark.parametrize("name", ["sparse", "medium", "skewed", "grid"])
+@looped("ratio", [0.25, 0.75])
+@looped("name", ["sparse", "medium", "skewed", "grid"])
 def test_a_propagation_is_that_of_the_paper(space: ExecutionSpace, name: str,
                                             ratio: float) -> None:
     """Equal gains go by the smaller vertex, of which a grid has many."""

@@ -28,6 +28,7 @@ from tests.algorithms.refinement.test_independent import (
     is_balanced,
     legal_moves,
 )
+from tests.helpers.each import looped
 from tests.helpers.emulation.lanes import LanesSpace
 from tests.helpers.graphs import graphs, random_graph, raw_graph
 from tests.helpers.refining import balance_of, copied, recorded, widest
@@ -99,9 +100,9 @@ def assert_two_rounds_are_right(space: ExecutionSpace, graph: Graph, part: np.nd
     assert_a_round_is_right(graph, first, second, k, imbalance, upwards=False)
 
 
-@pytest.mark.parametrize("imbalance", ["0", "0.03", "1"])
-@pytest.mark.parametrize("k", [2, 5, 40])
-@pytest.mark.parametrize("name", LARGE)
+@looped("imbalance", ["0", "0.03", "1"])
+@looped("k", [2, 5, 40])
+@looped("name", LARGE)
 def test_two_rounds_on_large_graphs(space: ExecutionSpace, name: str, k: int,
                                     imbalance: str) -> None:
     graph, before = LARGE[name], balanced_part(LARGE[name], k)
@@ -120,8 +121,8 @@ def test_two_rounds_on_random_graphs(space: ExecutionSpace, graph: Graph, k: int
         assert_two_rounds_are_right(space, graph, before, k, imbalance)
 
 
-@pytest.mark.parametrize("k", [2, 9, 64])
-@pytest.mark.parametrize("name", LARGE)
+@looped("k", [2, 9, 64])
+@looped("name", LARGE)
 def test_the_outcome_is_true_and_no_worse_than_the_start(space: ExecutionSpace, name: str,
                                                          k: int) -> None:
     graph, before = LARGE[name], balanced_part(LARGE[name], k)

@@ -11,6 +11,7 @@ from portpart.algorithms.refinement.piece import LevelWords
 from portpart.backends.language import kernel
 from portpart.backends.programs.interface import ExecutionSpace
 from tests import oracles
+from tests.helpers.each import looped
 from tests.helpers.emulation.lanes import LanesSpace
 
 BLOCKS = [1, 2, 3, 4, 5, 64, 100, 256, 257, 1000]
@@ -33,8 +34,8 @@ def summed(space: ExecutionSpace, blocks: int, team: int) -> tuple[np.ndarray, n
     return oracles.host(weights), sums.sum(axis=0)
 
 
-@pytest.mark.parametrize("team", [32, 256])
-@pytest.mark.parametrize("blocks", BLOCKS)
+@looped("team", [32, 256])
+@looped("blocks", BLOCKS)
 def test_sums_of_copies_are_those_of_numpy(space: ExecutionSpace, blocks: int, team: int) -> None:
     found, expected = summed(space, blocks, team)
     assert np.array_equal(found, expected)

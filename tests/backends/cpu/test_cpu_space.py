@@ -31,6 +31,7 @@ from portpart.backends.language import (
 )
 from portpart.errors import DeviceUnavailable, InputError, KernelTypeError, OutOfMemory
 from portpart.generators import delaunay
+from tests.helpers.each import looped
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -115,9 +116,9 @@ def test_negative_sizes_run_nothing(cpu):
     cpu.parallel_for(-5, write_square, np.zeros(0, np.int64))
 
 
-@pytest.mark.parametrize("weights", [None, np.full(10, 3, np.int32), np.full(10, 3, np.int64)])
-@pytest.mark.parametrize("amount", [5, np.int32(5), np.int8(5), np.uint8(5)])
-@pytest.mark.parametrize("on", [True, np.bool_(True)])
+@looped("weights", [None, np.full(10, 3, np.int32), np.full(10, 3, np.int64)])
+@looped("amount", [5, np.int32(5), np.int8(5), np.uint8(5)])
+@looped("on", [True, np.bool_(True)])
 def test_arguments_of_every_sort(cpu, weights, amount, on):
     flags = np.arange(10) % 2 == 0
     result = np.zeros(10, np.int64)

@@ -13,6 +13,7 @@ from portpart.generators import delaunay
 from tests.backends import record_kernels as kernels
 from tests.backends.language.test_check import assert_refused
 from tests.backends.record_kernels import Level, Lists, Rows, Run, Steps, Tables
+from tests.helpers.each import looped
 from tests.helpers.emulation.lanes import LanesSpace
 
 TEAM = 8
@@ -43,7 +44,7 @@ def matrix_of(graph, weights=None):
     return result
 
 
-@pytest.mark.parametrize("dtype", [None, np.int32, np.int64])
+@looped("dtype", [None, np.int32, np.int64])
 def test_a_launch_takes_records_and_words(every_space, graph, dtype):
     space, n = every_space, graph.num_vertices
     weights = None if dtype is None else np.arange(graph.num_arcs).astype(dtype) % 7

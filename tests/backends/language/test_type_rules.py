@@ -44,6 +44,7 @@ from portpart.backends.language.types import (
 )
 from portpart.errors import KernelTypeError
 from tests.backends.numba_types import dtype_of, numba_type, result_of, unified
+from tests.helpers.each import looped
 
 BINARY: dict[type[ast.operator], tuple[Any, Any]] = {
     ast.Add: (operator.add, operator.iadd), ast.Sub: (operator.sub, operator.isub),
@@ -85,7 +86,7 @@ def test_unary_operators_have_the_result_types_of_numba(op):
             assert dtype_of(result_of(UNARY[op], operand)) == ours, operand
 
 
-@pytest.mark.parametrize(("left", "right"), PAIRS)
+@looped(("left", "right"), PAIRS)
 def test_alternatives_unify_as_in_numba(left, right):
     ours = allowed(unified_type, left, right)
     if ours is not None:
@@ -326,7 +327,7 @@ FAULTY = [
 ]
 
 
-@pytest.mark.parametrize("faulty", FAULTY, ids=lambda faulty: faulty.name)
+@looped("faulty", FAULTY)
 def test_refusals_name_the_line_and_mark_the_source(faulty):
     types = (ArrayType(INT32), FLOAT64, ABSENT)[: len(faulty.parameters) - 1]
     with pytest.raises(KernelTypeError) as caught:

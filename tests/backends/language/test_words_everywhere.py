@@ -11,6 +11,7 @@ from portpart import backends
 from portpart.backends.programs.interface import ExecutionSpace
 from portpart.backends.programs.program import TEAM_WIDTHS
 from tests.backends import sample_kernels as samples
+from tests.helpers.each import looped
 
 ROWS = 300
 
@@ -33,7 +34,7 @@ def row_offsets(rows: int, dtype: Any = np.int32) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(lengths)]).astype(dtype)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
+@looped("weighted", [False, True])
 def test_hash_rows_hold_the_sums_of_their_keys(space, team, weighted):
     rng = np.random.default_rng(2)
     offsets, clusters = row_offsets(ROWS), 20
@@ -55,7 +56,7 @@ def test_hash_rows_hold_the_sums_of_their_keys(space, team, weighted):
     assert np.array_equal(found, expected)
 
 
-@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.int8])
+@looped("dtype", [np.int32, np.int64, np.int8])
 def test_reductions_and_scans_of_a_team(space, team, dtype):
     offsets = row_offsets(ROWS, np.int64)
     values = np.random.default_rng(3).integers(-50, 100, offsets[-1] + 1).astype(dtype)

@@ -12,6 +12,7 @@ from portpart.backends.language import Words, kernel, work
 from portpart.backends.programs.program import Program
 from portpart.backends.programs.steps import Parcel
 from portpart.errors import InputError
+from tests.helpers.each import looped
 from tests.helpers.ranks.rank_rows import SIZES, SPACES, space_of
 
 ROUNDS, SENDS, HELD, TOTAL, TOP, LOW, RANKS = range(7)
@@ -126,8 +127,8 @@ def here(request):
     return LaunchCounter() if request.param == "counter" else space_of(request.param)
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("rounds", [0, 1, 6])
+@looped("size", SIZES)
+@looped("rounds", [0, 1, 6])
 def test_ranks_compute_what_one_array_comes_to(here, size, rounds):
     held = shares(size, 60)
     wanted, figures = computed(held, rounds)

@@ -19,6 +19,7 @@ from portpart.backends.language import (
 from portpart.backends.programs.program import Program
 from portpart.backends.programs.steps import Branch, Launch, While
 from portpart.errors import InputError, KernelTypeError
+from tests.helpers.each import looped
 
 
 @kernel
@@ -259,8 +260,8 @@ def test_otherwise_runs_on_zero_only(space):
     assert run(space, program, state=np.array([0, 9, 0, 0]))["state"][2:].tolist() == [1, 1]
 
 
-@pytest.mark.parametrize("team", [1, 8, 32, 256])
-@pytest.mark.parametrize("weighted", [False, True])
+@looped("team", [1, 8, 32, 256])
+@looped("weighted", [False, True])
 def test_scalars_teams_and_absent_arrays(space, team, weighted):
     offsets = np.array([0, 0, 3, 300, 301], np.int32)
     weights = np.arange(301, dtype=np.int32) if weighted else None

@@ -19,6 +19,7 @@ from portpart.formats.netlist.netlist import Netlist
 from portpart.formats.netlist.verilog import parse_netlist
 from portpart.formats.text.files import Source
 from tests.helpers import graphs as _profile  # noqa: F401  (loads the Hypothesis profile)
+from tests.helpers.each import looped
 
 
 def netlist_of(text: str, top: str | None = None) -> Netlist:
@@ -89,7 +90,7 @@ BODIES: dict[str, tuple[str, dict[str, list[str]]]] = {
 }
 
 
-@pytest.mark.parametrize("name", BODIES)
+@looped("name", BODIES)
 def test_statement(name: str) -> None:
     body, expected = BODIES[name]
     assert in_module(body) == expected
@@ -250,7 +251,7 @@ BAD: dict[str, tuple[str, list[str]]] = {
 }
 
 
-@pytest.mark.parametrize("name", BAD)
+@looped("name", BAD)
 def test_message_names_file_and_line(name: str) -> None:
     text, pieces = BAD[name]
     with pytest.raises(GraphFormatError) as caught:

@@ -12,6 +12,7 @@ from portpart.formats.text import tokens
 from portpart.formats.text.decimal import NOT_AN_INTEGER
 from portpart.formats.text.tokens import LineSyntax, read_lines, read_table, rendered_rows
 from tests.helpers import graphs as _profile  # noqa: F401  (loads the Hypothesis profile)
+from tests.helpers.each import looped
 
 integers = st.integers(1 - 2**62, 2**62)
 
@@ -131,7 +132,7 @@ def test_decimals_are_integers_or_refused(value: Decimal) -> None:
         assert lines.bad_byte == 0
 
 
-@pytest.mark.parametrize("word", [
+@looped("word", [
     "x", "-", "+", ".", "1x", "1.5", "0.1e0", "1e", "1e+", "1e1234", "1e19", "--1", "1.2.3",
     "nan", "inf", "5000000000000000000", "99999999999999999999999", "1e-1", "0x10", "1_000",
 ])

@@ -24,6 +24,7 @@ from portpart.graphs.ranks.distribution import distributed
 from portpart.graphs.ranks.rank_rows import DistributedGraph
 from portpart.graphs.row_range import Rows
 from portpart.graphs.structure import GraphTotals
+from tests.helpers.each import looped
 from tests.helpers.emulation.lanes import LanesSpace
 from tests.helpers.graphs import drawn_graphs, graphs, random_graph
 from tests.helpers.ranks.rank_rows import SIZES, borders, cut_graphs, rows_of, with_sizes
@@ -121,7 +122,7 @@ def test_ranks_in_the_same_memory_gather_once():
         assert each.targets.tolist() == GRAPHS["random"].targets.tolist()
 
 
-@pytest.mark.parametrize(("name", "size"), with_sizes(GRAPHS))
+@looped(("name", "size"), with_sizes(GRAPHS))
 def test_ranks_have_their_rows_and_what_they_need_of_others(name, size):
     whole = GRAPHS[name]
     for seed in range(2):
@@ -267,7 +268,7 @@ def test_no_memory_on_one_rank_ends_all(monkeypatch):
     assert told == 2 * ["rank 1: no MiB"]
 
 
-@pytest.mark.parametrize(("name", "size"), with_sizes(GRAPHS))
+@looped(("name", "size"), with_sizes(GRAPHS))
 def test_what_decides_is_the_same_on_all_ranks_as_on_one_device(name, size):
     whole = GRAPHS[name]
     first = borders(whole.num_vertices, size, 7)
