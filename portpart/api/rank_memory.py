@@ -11,13 +11,8 @@ import numpy as np
 from portpart import estimate
 from portpart.algorithms.coarsening.ranks import CPU_FOLD, GPU_FOLD, Fold
 from portpart.algorithms.recipes import DEFAULT, find
-from portpart.algorithms.refinement import RefinementSizes, refining_bytes
-from portpart.algorithms.refinement.flows import (
-    MAX_BLOCKS as MAX_FLOW_BLOCKS,
-    MAX_VERTICES,
-    FlowSizes,
-    flow_bytes,
-)
+from portpart.algorithms.refinement import FlowOptions, RefinementSizes, refining_bytes
+from portpart.algorithms.refinement.flows import MAX_VERTICES, FlowSizes, flow_bytes
 from portpart.algorithms.refinement.ranks import RankTotals
 from portpart.errors import InputError, shown
 from portpart.graphs import EitherGraph
@@ -36,12 +31,14 @@ OF_MOVED, OF_LEFT = 24, 16
 """Bytes of a vertex that has moved, without its row, which is there twice, and of a ghost that the
 rank had before.  As measured in the same way."""
 
+NO_FLOWS = FlowOptions(levels=0)
+
 CountedCall = Callable[[EitherGraph, estimate.SizingSpace], None]
 
 
 def rank_estimate(sizes: estimate.GivenSizes, ways: Sequence[estimate.Shrinking], call: CountedCall,
                   num_blocks: int, ranks: int, ghosts: int, kind: str = "cpu",
-                  moves: bool = False, flows: bool = False) -> estimate.MemoryEstimate:
+                  moves: bool = False, flows: FlowOptions = NO_FLOWS) -> estimate.MemoryEstimate:
     """The estimate for the largest rank, each of which has its share of the vertices and arcs.
 
     Parameters
@@ -58,8 +55,8 @@ def rank_estimate(sizes: estimate.GivenSizes, ways: Sequence[estimate.Shrinking]
         ``"cpu"`` or ``"cuda"``: where ranks work.
     moves : bool
         Whether vertices move to where they have few ghosts.
-    flows : bool
-        Whether levels are refined by flows, which ranks gather for that.
+    flows : FlowOptions
+        Which levels are refined by flows; ranks gather them for that.
     """
     fold = CPU_FOLD if kind == "cpu" else GPU_FOLD
     n, arcs = sizes.counts
@@ -71,15 +68,16 @@ def rank_estimate(sizes: estimate.GivenSizes, ways: Sequence[estimate.Shrinking]
     divided = replace(sizes, counts=(own + (0 if moves else ghosts), -(-arcs // ranks)))
     of_rank = estimate.counted(divided, [_divided(way, ranks) for way in ways], call)
     coarse = replace(sizes, vertex_weights=OF_WORD, weights=sizes.weight_bytes, degree=None)
-    space, level, between, gathered = estimate.SizingSpace(ways[0]), sizes.counts, 0, 0
+    space, level = estimate.SizingSpace(ways[0]), sizes.counts
+    depth = between = gathered = 0
     coarser = space.coarser(level)[0]
     # maps between levels, and levels that are divided; every rank holds the coarsest one
     while not _is_folded(level, fold) and coarser != level:
-        if flows and not gathered and level[0] <= MAX_VERTICES and num_blocks <= MAX_FLOW_BLOCKS:
+        if not gathered and _has_flows(level, depth, num_blocks, flows):
             gathered = _gathered_bytes(replace(sizes if between == 0 else coarse, counts=level),
                                        num_blocks, ranks)
         between += OF_NUMBER * -(-level[0] // ranks)
-        level, coarser = coarser, space.coarser(coarser)[0]
+        level, coarser, depth = coarser, space.coarser(coarser)[0], depth + 1
         if not _is_folded(level, fold) and coarser != level:
             share = tuple(-(-size // ranks) for size in level)
             between += replace(coarse, counts=share).own_bytes
@@ -93,6 +91,13 @@ def rank_estimate(sizes: estimate.GivenSizes, ways: Sequence[estimate.Shrinking]
         of_rank.graph, between + of_whole.graph + of_whole.hierarchy,
         max(of_rank.coarsening + of_whole.graph, together + of_whole.coarsening),
         max(of_rank.refinement + gathered, together + of_whole.refinement)).plus(further)
+
+
+def _has_flows(level: Sequence[int], depth: int, num_blocks: int, flows: FlowOptions) -> bool:
+    """Whether a level is refined by flows."""
+    vertices, arcs = level
+    return (depth < flows.levels and num_blocks <= flows.max_blocks and vertices <= MAX_VERTICES
+            and (flows.max_level is None or arcs <= flows.max_level))
 
 
 def _gathered_bytes(level: estimate.GivenSizes, num_blocks: int, ranks: int) -> int:
@@ -135,7 +140,10 @@ def of_ranks(sizes: estimate.GivenSizes, k: int, algorithm: str | None, preset: 
                          "estimate is that of one process")
     if like is not None and estimate.sizes_of(like).counts == sizes.counts:
         sizes = estimate.sizes_of(like)
+    flows = config.flows
+    if flows.levels == 1 and not _has_flows(sizes.counts, 0, k, flows):
+        config = replace(config, flows=NO_FLOWS)  # a rank's share may be small, the graph is not
     ways = estimate.ways_to_shrink(estimate.Search(found, config, k), sizes.counts, arc_shrink,
                                    like)
     return rank_estimate(sizes, ways, estimate.partition_call(found, config, k), k, ranks, ghosts,
-                         kind, moves, config.flows.levels > 0)
+                         kind, moves, config.flows)

@@ -11,7 +11,7 @@ from portpart.algorithms.initial import InitialOptions
 from portpart.algorithms.objectives import MAX_COUNTED
 from portpart.algorithms.placement import MAX_SWAPPED, BlockPlaces, SwapProposals, has_table
 from portpart.algorithms.recipes import ALGORITHMS, DEFAULT, JetConfig, PortpartConfig, find
-from portpart.algorithms.refinement import RefinementSizes, refining_bytes
+from portpart.algorithms.refinement import FlowOptions, RefinementSizes, refining_bytes
 from portpart.backends.programs import bytes_of
 from portpart.errors import OutOfMemory
 from portpart.estimate import calls
@@ -65,7 +65,7 @@ def _integrated(config: mapping.IntegratedConfig, k: int) -> Search:
         alike: Any = JetConfig(coarsening=config.coarsening, initial=initial)
         return Search(ALGORITHMS["jet"], alike, k)
     alike = PortpartConfig(coarsening=config.coarsening, clustering=config.clustering,
-                           initial=initial, search=config.search)
+                           initial=initial, flows=FlowOptions(), search=config.search)
     return Search(ALGORITHMS[DEFAULT], alike, k)
 
 

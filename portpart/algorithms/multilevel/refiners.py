@@ -10,7 +10,7 @@ from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.objectives import Objective
 from portpart.algorithms.refinement import JET, FlowOptions, Piece, refiner
 from portpart.algorithms.refinement.blocks import PreviousBlocks
-from portpart.algorithms.refinement.flows import MAX_BLOCKS, MAX_VERTICES, FlowRefiner
+from portpart.algorithms.refinement.flows import MAX_VERTICES, FlowRefiner
 from portpart.algorithms.refinement.incumbent import RefinementOutcome
 from portpart.backends.programs import Array
 from portpart.graphs import Graph, Structure
@@ -77,7 +77,8 @@ class LevelFlows:
 
     def takes(self, depth: int, graph: Structure) -> bool:
         """Whether a level is refined by flows."""
-        return is_small(graph) and depth < self.flows.options.levels
+        options = self.flows.options
+        return depth < options.levels and is_small(graph, options)
 
     def improve(self, graph: Graph, refiner: LevelRefiner, fixed: Array | None) -> int:
         """By how much the best partition of a level is better now; if at all, `refiner` begins
@@ -98,14 +99,16 @@ def level_flows(problem: Problem, options: FlowOptions,
 
     Only for cuts and costs of nets without migration costs: a cut would not be other costs.
     """
-    small, rules = [graph for graph in graphs if is_small(graph)], problem.objective.rules
-    if options.levels == 0 or not small or not rules.is_cut or problem.num_blocks > MAX_BLOCKS or (
+    rules = problem.objective.rules
+    small = [graph for graph in graphs if is_small(graph, options)]
+    if not small or not rules.is_cut or problem.num_blocks > options.max_blocks or (
             problem.constraints.previous_blocks is not None):
         return None
     return LevelFlows(FlowRefiner(problem.space, small[0], problem.balance, options, problem.seed,
                                   rules.net_cost))
 
 
-def is_small(graph: Structure) -> bool:
+def is_small(graph: Structure, options: FlowOptions) -> bool:
     """Whether a graph is small enough for flows."""
-    return graph.whole.num_vertices <= MAX_VERTICES
+    whole, most = graph.whole, options.max_level
+    return whole.num_vertices <= MAX_VERTICES and (most is None or whole.num_entries <= most)

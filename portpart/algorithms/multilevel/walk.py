@@ -331,7 +331,7 @@ def refine_upwards(problem: Problem, recipe: Recipe, refiner: LevelRefiner, leve
         That of the last refinement.
     """
     coarsest = len(levels) - (done is not None)
-    flows = recipe.ways.flows(problem, recipe, levels[left:])
+    flows = recipe.ways.flows(problem, recipe, levels[left : recipe.flows.levels])
     while len(levels) > left:
         depth, graph, anchors = len(levels) - 1, levels[-1].graph, fixed.pop()
         if depth < coarsest:

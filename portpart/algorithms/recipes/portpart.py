@@ -53,7 +53,8 @@ class PortpartConfig:
                                            weak_limit=4)),
         "Passes over the levels.")
     flows: FlowOptions = option(
-        FlowOptions(), "Refinement by flows after the passes over a level.")
+        FlowOptions(levels=1, max_level=2**18, max_blocks=256),
+        "Refinement by flows after the passes over a level.")
     search: multilevel.SearchOptions = option(
         multilevel.SearchOptions(), "A search by several cycles through the levels.")
 
@@ -70,7 +71,7 @@ STRONG = changed(PortpartConfig(), {
     "refinement.finest": RefinementOptions(tolerance=0.9998, stall_limit=40),
     "refinement.finest_once": None,
     "refinement.finest_small": RefinementOptions(tolerance=0.9998, stall_limit=40, weak_limit=4),
-    "flows.levels": 100,
+    "flows": FlowOptions(levels=100),
     "search.cycles": 1,
 })
 
@@ -85,6 +86,7 @@ PRESETS = {
         "refinement.finest": RefinementOptions(tolerance=0.99),
         "refinement.finest_once": None,
         "refinement.finest_small": None,
+        "flows.levels": 0,
     }),
     "default": PortpartConfig(),
     "strong": STRONG,

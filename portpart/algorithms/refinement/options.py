@@ -139,7 +139,7 @@ class FlowOptions:
 
     levels: int = option(
         0, "Number of levels that are refined by flows, from the finest on. Levels of more than "
-        "4,194,304 vertices and partitions into more than 1,024 blocks are not.", min=0)
+        "4,194,304 vertices are not.", min=0)
     alpha: float = option(
         4.0, "Size of a corridor: 1 is what the other block has capacity for, and each unit more "
         "adds the slack of both limits to that.", min=1, max=100)
@@ -156,6 +156,10 @@ class FlowOptions:
     max_entries: int = option(
         2**20, "Maximum number of arcs, or of pins, of the vertices of a corridor.", min=2,
         max=2**20)
+    max_level: int | None = option(
+        None, "Levels with more arcs, or pins, than this are not refined by flows.", min=0)
+    max_blocks: int = option(
+        1024, "Partitions into more blocks are not refined by flows.", min=0, max=1024)
 
     def __post_init__(self) -> None:
         check_options(self)

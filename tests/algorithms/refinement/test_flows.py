@@ -347,14 +347,19 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return sizes
 
 
-def test_presets_use_flows_on_all_levels(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_presets_use_flows_on_some_levels_or_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`default` on the finest level of a graph that is not too large, `strong` on all levels."""
     sizes, graph = watched(monkeypatch), generators.delaunay(6000)
-    for preset in ("fast", "default"):
-        portpart.partition(graph, 4, preset=preset)
+    portpart.partition(graph, 4, preset="fast")
+    for most in (20, graph.num_arcs - 1):  # there are coarser levels that are not larger
+        portpart.partition(graph, 4, preset=changed(PRESETS["default"],
+                                                    {"flows.max_level": most}))
     assert sizes == []
+    portpart.partition(graph, 4)
+    assert sizes == [6000]
     result = portpart.partition(graph, 4, preset="strong")
     levels = [level["vertices"] for level in result.stats["levels"]]
-    assert sizes[: len(levels)] == levels[::-1]
+    assert sizes[1 : 1 + len(levels)] == levels[::-1]
 
 
 def test_gains_of_flows_are_reported() -> None:
@@ -366,19 +371,23 @@ def test_gains_of_flows_are_reported() -> None:
     assert set(gains[2:]) == {None}
 
 
-def test_levels_are_counted_from_the_finest_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_levels_do_without(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes, graph = watched(monkeypatch), generators.delaunay(6000)
-    portpart.partition(graph, 4, preset=changed(PRESETS["default"], {"flows.levels": 1}))
-    assert sizes == [6000]
+    result = portpart.partition(graph, 4, preset=changed(PRESETS["strong"],
+                                                         {"flows.max_level": 15_000}))
+    small = [level["vertices"] for level in result.stats["levels"] if level["arcs"] <= 15_000]
+    assert 0 < len(small) < len(result.stats["levels"])
+    assert sizes[: len(small)] == small[::-1]
+    assert max(sizes) < 6000
 
 
-@pytest.mark.parametrize("limit", ["MAX_VERTICES", "MAX_BLOCKS"])
-def test_large_levels_and_many_blocks_do_without(limit: str,
-                                                 monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_blocks_do_without(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes, graph = watched(monkeypatch), generators.delaunay(2000)
-    monkeypatch.setattr(refiners, limit, 3)
-    portpart.partition(graph, 4, preset="strong")
+    preset = changed(PRESETS["strong"], {"flows.max_blocks": 4})
+    portpart.partition(graph, 5, preset=preset)
     assert sizes == []
+    portpart.partition(graph, 4, preset=preset)
+    assert 2000 in sizes
 
 
 def problem_of(**parts: Any) -> Problem:

@@ -27,8 +27,8 @@ from portpart.backends.language import DeviceFunction, Record, Words
 from portpart.backends.programs import Array, ExecutionSpace, Program, bytes_of
 from portpart.graphs import MAX_INT32, Csr, EitherGraph, Hypergraph, Structure
 
-MAX_VERTICES, MAX_BLOCKS = 2**22, 1024
-"""Graphs of more vertices are not refined, nor partitions into more blocks."""
+MAX_VERTICES = 2**22
+"""Levels of more vertices are not refined."""
 
 WIDEST, NARROW, FEW = 256, 32, 8
 """Lanes for a pair, for a row of the quotient graph, and for a net."""
