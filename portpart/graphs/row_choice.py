@@ -22,7 +22,7 @@ UNCHOSEN = -1
 
 
 class EntryChoice(kl.Record):
-    """What tells which entries of rows are listed, and by which numbers."""
+    """Says which entries of rows are listed, and by which numbers."""
 
 
 class Flags(EntryChoice):

@@ -15,25 +15,15 @@ from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
 import portpart
 from portpart import generators
-from portpart.algorithms.multilevel import refiners
-from portpart.algorithms.multilevel.problem import Constraints, Problem
-from portpart.algorithms.multilevel.trace import Trace
-from portpart.algorithms.objectives.communication import communication_cost
-from portpart.algorithms.objectives.distances import distances_on
 from portpart.algorithms.objectives.limits import Balance
-from portpart.algorithms.recipes.portpart import PRESETS, portpart as portpart_recipe
-from portpart.algorithms.refinement.blocks.previous_blocks import PreviousBlocks
 from portpart.algorithms.refinement.flows import state
 from portpart.algorithms.refinement.flows.flow_refiner import FlowRefiner
 from portpart.algorithms.refinement.options import FlowOptions
 from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
-from portpart.graphs.topology import Topology
-from portpart.options import changed
 from tests import oracles
 from tests.conftest import cuda_space, host_cuda_space
 from tests.golden.cases import weighted
-from tests.helpers.data_folder import graph_path
 from tests.helpers.emulation.lanes import LanesSpace
 from tests.helpers.graphs import raw_graph
 from tests.helpers.refining import balance_of
@@ -318,92 +308,3 @@ def test_a_refiner_takes_levels_of_any_size() -> None:
         FlowRefiner(space, graph, balance_of(levels[1], 4), USUAL, 1).refine(
             graph, alone, None, 10**6)
         assert np.array_equal(oracles.host(here), oracles.host(alone))
-
-
-# Partitions ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["whitaker3", "add20", "uk"])
-@pytest.mark.parametrize("k", [2, 8, 64])
-def test_flows_improve_real_graphs_and_keep_limits(name: str, k: int) -> None:
-    graph = portpart.io.read(graph_path(name))
-    without = changed(PRESETS["strong"], {"flows.levels": 0})
-    cuts = {preset: sum(portpart.partition(graph, k, preset=preset, seed=seed).cut
-                        for seed in range(3)) for preset in (without, PRESETS["strong"])}
-    assert cuts[PRESETS["strong"]] <= 1.01 * cuts[without]
-    assert portpart.partition(graph, k, preset="strong").feasible
-
-
-def watched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The vertices of the graphs that are refined by flows from now on."""
-    sizes: list[int] = []
-    refine = FlowRefiner.refine
-
-    def noted(self: FlowRefiner, graph: Graph, *rest: Any) -> int:
-        sizes.append(graph.num_vertices)
-        return refine(self, graph, *rest)
-
-    monkeypatch.setattr(FlowRefiner, "refine", noted)
-    return sizes
-
-
-def test_presets_use_flows_on_some_levels_or_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`default` on the finest level of a graph that is not too large, `strong` on all levels."""
-    sizes, graph = watched(monkeypatch), generators.delaunay(6000)
-    portpart.partition(graph, 4, preset="fast")
-    for most in (20, graph.num_arcs - 1):  # there are coarser levels that are not larger
-        portpart.partition(graph, 4, preset=changed(PRESETS["default"],
-                                                    {"flows.max_level": most}))
-    assert sizes == []
-    portpart.partition(graph, 4)
-    assert sizes == [6000]
-    result = portpart.partition(graph, 4, preset="strong")
-    levels = [level["vertices"] for level in result.stats["levels"]]
-    assert sizes[1 : 1 + len(levels)] == levels[::-1]
-
-
-def test_gains_of_flows_are_reported() -> None:
-    config = changed(PRESETS["default"], {"flows.levels": 2})
-    levels = portpart.partition(generators.delaunay(6000), 8, preset=config).stats["levels"]
-    gains = [level.get("flow_gain") for level in levels]
-    assert gains[0] + gains[1] > 0
-    assert min(gains[:2]) >= 0
-    assert set(gains[2:]) == {None}
-
-
-def test_large_levels_do_without(monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes, graph = watched(monkeypatch), generators.delaunay(6000)
-    result = portpart.partition(graph, 4, preset=changed(PRESETS["strong"],
-                                                         {"flows.max_level": 15_000}))
-    small = [level["vertices"] for level in result.stats["levels"] if level["arcs"] <= 15_000]
-    assert 0 < len(small) < len(result.stats["levels"])
-    assert sizes[: len(small)] == small[::-1]
-    assert max(sizes) < 6000
-
-
-def test_many_blocks_do_without(monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes, graph = watched(monkeypatch), generators.delaunay(2000)
-    preset = changed(PRESETS["strong"], {"flows.max_blocks": 4})
-    portpart.partition(graph, 5, preset=preset)
-    assert sizes == []
-    portpart.partition(graph, 4, preset=preset)
-    assert 2000 in sizes
-
-
-def problem_of(**parts: Any) -> Problem:
-    graph = generators.delaunay(200)
-    return Problem(graph, balance_of(graph, 4), 1, Trace(graph.space, graph, None), **parts)
-
-
-def test_only_cuts_without_migration_costs_are_refined() -> None:
-    """Elsewhere a smaller cut is not what is asked for."""
-    def flows_of(problem: Problem) -> Any:
-        recipe = portpart_recipe(problem, PRESETS["strong"])
-        return refiners.level_flows(problem, recipe.flows, [problem.graph])
-
-    space, n = portpart.backends.space("cpu"), 200
-    previous = PreviousBlocks(space.zeros(n, np.int32), space.full(n, 1, np.int64))
-    machine = distances_on(space, Topology([2, 2], [1, 10]))
-    assert flows_of(problem_of()) is not None
-    assert flows_of(problem_of(constraints=Constraints(previous_blocks=previous))) is None
-    assert flows_of(problem_of(objective=communication_cost(machine))) is None
