@@ -88,12 +88,25 @@ _remembered = lru_cache(maxsize=256, typed=True)(_parsed)
 """A call asks for the same numbers several times."""
 
 
+def exact_number(name: str, value: Any) -> Fraction:
+    """The number that was written; `name` is what an error calls it."""
+    try:
+        return exact_fraction(value)
+    except (ValueError, OverflowError) as problem:
+        raise InputError(f"{name} is {shown(value)}; {problem}") from problem
+
+
+def nonnegative(name: str, value: Any, needed: str = "at least 0") -> Fraction:
+    """The same of a number of at least 0; errors say what is needed."""
+    number = exact_number(name, value)
+    if number < 0:
+        raise InputError(f"{name} is {shown(value)}; it must be {needed}")
+    return number
+
+
 def whole_number(name: str, value: Any) -> int:
     """An integer, however it is written; `name` is what an error calls it."""
-    try:
-        number = exact_fraction(value)
-    except ValueError as problem:
-        raise InputError(f"{name} is {shown(value)}; {problem}") from problem
+    number = exact_number(name, value)
     if number.denominator != 1:
         raise InputError(f"{name} is {shown(value)}; it must be an integer")
     return int(number)

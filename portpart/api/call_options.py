@@ -12,12 +12,11 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from difflib import get_close_matches
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from portpart.errors import InputError, listed, shown
 from portpart.graphs import MAX_TOTAL_WEIGHT
-from portpart.options import MAX_BLOCKS, checked_flag, checked_integer, exact_fraction
+from portpart.options import MAX_BLOCKS, checked_flag, checked_integer, nonnegative
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -83,17 +82,6 @@ def one_of(name: str, value: Any, known: tuple[str, ...]) -> str:
     if not isinstance(value, str) or value not in known:
         raise InputError(f"{name} is {shown(value)}; it must be one of {listed(known)}")
     return value
-
-
-def nonnegative(name: str, value: Any) -> Fraction:
-    """A number of at least 0, as the exact one that was written."""
-    try:
-        number = exact_fraction(value)
-    except (ValueError, OverflowError) as problem:
-        raise InputError(f"{name} is {shown(value)}; {problem}") from None
-    if number < 0:
-        raise InputError(f"{name} is {shown(value)}; it must be at least 0")
-    return number
 
 
 def seconds(name: str, value: Any) -> float:

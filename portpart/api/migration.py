@@ -16,12 +16,11 @@ import numpy as np
 from portpart.algorithms.multilevel import Problem, inherited
 from portpart.algorithms.refinement.blocks import PreviousBlocks
 from portpart.api.bounds import FREE, block_array
-from portpart.api.call_options import nonnegative
 from portpart.api.objective_specs import checked_sizes
 from portpart.api.vertex_names import blocks_by_vertex
 from portpart.errors import FEW_CHARACTERS, InputError
 from portpart.graphs import MAX_INT32, MAX_TOTAL_WEIGHT, Blocks, EitherGraph, Graph, Numbers
-from portpart.options import MAX_BLOCKS, WrittenNumber
+from portpart.options import MAX_BLOCKS, WrittenNumber, nonnegative
 
 MAX_DOUBLINGS = 6
 """A price that is too low after this many rises faster."""

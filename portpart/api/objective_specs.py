@@ -171,9 +171,8 @@ def amounts(space: ExecutionSpace, values: ArrayLike, number: int, name: str, th
         raise InputError(f"{name} have shape {tuple(array.shape)} for {number} {things}; one for "
                          "each is needed")
     array = graphs.integral(space, array, name).astype(np.int64, copy=False)
-    if len(array) and int(array.min()) < 0:
-        place = int((array < 0).argmax())
-        amount = int(space.to_host(array[place : place + 1])[0])
+    place, _ = graphs.surveyed_weights(space, array, name.replace("_", " "))
+    if place is not None:
+        amount = graphs.item_of(space, array, place)
         raise InputError(f"{name}[{place}] is {amount}; it must be at least 0")
-    graphs.total_of(array, name.replace("_", " "))
     return array

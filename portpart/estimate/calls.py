@@ -156,13 +156,11 @@ class GivenSizes:
     @property
     def own_bytes(self) -> int:
         """Bytes of its arrays."""
-        n, *others = self.counts
-        if len(others) == 1:
-            return (self.offset_bytes * (n + 1) + (4 + self.weights) * others[0]
-                    + self.vertex_weights * n)
-        m, p = others
-        return (self.offset_bytes * (n + m + 2) + 8 * p + self.weights * m
-                + self.vertex_weights * n)
+        space = SizingSpace(Shrinking(()))
+        made = self.made(space)  # arrays are counted as long as they exist
+        size = space.live
+        del made
+        return size
 
     def of_edges(self) -> GivenSizes:
         """The sizes of the hypergraph whose vertices are the edges of a graph of these sizes."""

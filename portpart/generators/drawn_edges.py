@@ -11,7 +11,7 @@ import numpy as np
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.generators.hashed import VertexOrder, place_of
-from portpart.graphs import id_dtype
+from portpart.graphs import Runs, id_dtype, turned, unpack_arc
 from portpart.primitives import hash_of, offsets_from_counts, sorted_pairs
 
 HALF = 32
@@ -66,11 +66,11 @@ def drawn_arcs(space: ExecutionSpace, quadrants: Quadrants, order: VertexOrder,
     """Both arcs of each drawn edge that is no loop, as numbers, as far as they are wanted."""
     items = -(-(wanted.end - wanted.begin) // EDGES_PER_ITEM)
     counts = space.empty(items, np.int64)
-    space.parallel_for(items, count_arcs, quadrants, order, wanted, counts)
+    space.parallel_for(items, draw_arcs.bound(writes=False), quadrants, order, wanted, counts, None)
     places = offsets_from_counts(space, counts, np.int64)
     del counts
     arcs: Array = space.empty(int(space.to_host(places[items:])[0]), np.int64)
-    space.parallel_for(items, write_arcs, quadrants, order, wanted, places, arcs)
+    space.parallel_for(items, draw_arcs.bound(writes=True), quadrants, order, wanted, places, arcs)
     return arcs
 
 
@@ -82,15 +82,10 @@ def rows_of_arcs(space: ExecutionSpace, arcs: Array, first: int, last: int,
     """
     space.parallel_for(len(arcs), shift_source, arcs, first)
     arcs = sorted_pairs(space, arcs, max(1, last - first), max(1, num_vertices))
-    is_first = space.empty(len(arcs), np.int8)
-    space.parallel_for(len(arcs), mark_first, arcs, is_first)
-    places = offsets_from_counts(space, is_first, np.int64)
-    del is_first
-    num_arcs = int(space.to_host(places[len(arcs):])[0])
-    targets = space.empty(num_arcs, id_dtype(num_vertices))
-    space.parallel_for(len(arcs), write_target, arcs, places, targets)
+    arcs = Runs(space, arcs).first_of(arcs)
+    targets = space.empty(len(arcs), id_dtype(num_vertices))
     offsets = space.empty(last - first + 1, np.int64)
-    space.parallel_for(last - first + 1, find_row, arcs, len(arcs), places, offsets)
+    space.parallel_for(len(arcs) + 1, unpack_arc, arcs, last - first, len(arcs), offsets, targets)
     return offsets, targets
 
 
@@ -120,68 +115,25 @@ def arc_of(edge, quadrants: Quadrants, order: VertexOrder):
     return (place_of(ends >> HALF, order) << HALF) | place_of(ends & LOW_HALF, order)
 
 
-@kl.device
-def reversed_arc(arc):
-    """The arc from its target to its source."""
-    return ((arc & LOW_HALF) << HALF) | (arc >> HALF)
-
-
 @kl.kernel
-def count_arcs(item, quadrants: Quadrants, order: VertexOrder, wanted: ArcRange, counts):
-    """counts[item] = wanted arcs of the edges of this item."""
-    count = kl.int64(0)
-    begin = wanted.begin + item * EDGES_PER_ITEM
-    for edge in range(begin, min(begin + EDGES_PER_ITEM, wanted.end)):
-        arc = arc_of(edge, quadrants, order)
-        count += kl.int64(is_wanted(arc, wanted)) + kl.int64(is_wanted(reversed_arc(arc), wanted))
-    counts[item] = count
-
-
-@kl.kernel
-def write_arcs(item, quadrants: Quadrants, order: VertexOrder, wanted: ArcRange, places, arcs):
-    """Write the wanted arcs of the edges of this item from places[item] on."""
-    place = places[item]
+def draw_arcs(item, quadrants: Quadrants, order: VertexOrder, wanted: ArcRange, places, arcs,
+              writes: kl.StaticValue):
+    """places[item] = wanted arcs of the edges of this item; or write them from there on."""
+    place = kl.int64(places[item]) if writes else kl.int64(0)
     begin = wanted.begin + item * EDGES_PER_ITEM
     for edge in range(begin, min(begin + EDGES_PER_ITEM, wanted.end)):
         arc = arc_of(edge, quadrants, order)
         for _ in range(2):
             if is_wanted(arc, wanted):
-                arcs[place] = arc
+                if writes:
+                    arcs[place] = arc
                 place += 1
-            arc = reversed_arc(arc)
+            arc = turned(arc)
+    if not writes:
+        places[item] = place
 
 
 @kl.kernel
 def shift_source(i, arcs, first):
     """Count sources from the first vertex of the range."""
     arcs[i] -= first << HALF
-
-
-@kl.kernel
-def mark_first(i, arcs, is_first):
-    """is_first[i] = whether arc i differs from the one before it."""
-    differs = i == 0
-    if not differs:
-        differs = arcs[i] != arcs[i - 1]
-    is_first[i] = kl.int8(differs)
-
-
-@kl.kernel
-def write_target(i, arcs, places, targets):
-    """Write the target of arc i, if it is the first of its kind, to its place."""
-    if places[i + 1] > places[i]:
-        targets[places[i]] = arcs[i] & LOW_HALF
-
-
-@kl.kernel
-def find_row(row, arcs, num_arcs, places, offsets):
-    """offsets[row] = place of the first arc whose source is not before the row."""
-    low = kl.int64(0)
-    high = kl.int64(num_arcs)
-    while low < high:
-        middle = (low + high) // 2
-        if arcs[middle] >> HALF < row:
-            low = middle + 1
-        else:
-            high = middle
-    offsets[row] = places[low]

@@ -16,6 +16,7 @@ from portpart.primitives import hash_of
 
 
 ROUNDS = 4
+FORWARD, BACK = False, True
 
 
 class VertexOrder(kl.Record):
@@ -41,25 +42,26 @@ def vertex_order(num_vertices: int, seed: int | None) -> VertexOrder:
 
 
 @kl.device
+def permuted(number, order: VertexOrder, back: kl.StaticValue):
+    """The place of a vertex in the order, or the vertex at a place."""
+    result = kl.int64(number)
+    if order.half_bits > 0:
+        result = mixed(result, order, back)
+        while result >= order.num_vertices:
+            result = mixed(result, order, back)
+    return result
+
+
+@kl.device
 def place_of(v, order: VertexOrder):
     """Place of vertex v in the order."""
-    place = kl.int64(v)
-    if order.half_bits > 0:
-        place = mixed_forward(place, order)
-        while place >= order.num_vertices:
-            place = mixed_forward(place, order)
-    return place
+    return permuted(v, order, FORWARD)
 
 
 @kl.device
 def vertex_at(place, order: VertexOrder):
     """Vertex at a place of the order."""
-    v = kl.int64(place)
-    if order.half_bits > 0:
-        v = mixed_back(v, order)
-        while v >= order.num_vertices:
-            v = mixed_back(v, order)
-    return v
+    return permuted(place, order, BACK)
 
 
 @kl.device
@@ -69,26 +71,19 @@ def round_bits(half, step, order: VertexOrder):
 
 
 @kl.device
-def mixed_forward(number, order: VertexOrder):
-    """The number after all rounds."""
+def mixed(number, order: VertexOrder, back: kl.StaticValue):
+    """The number after all rounds, or before them."""
     left = number >> order.half_bits
     right = number & ((kl.int64(1) << order.half_bits) - 1)
     for step in range(ROUNDS):
-        other = left ^ round_bits(right, step, order)
-        left = right
-        right = other
-    return (left << order.half_bits) | right
-
-
-@kl.device
-def mixed_back(number, order: VertexOrder):
-    """The number before all rounds."""
-    left = number >> order.half_bits
-    right = number & ((kl.int64(1) << order.half_bits) - 1)
-    for step in range(ROUNDS):
-        other = right ^ round_bits(left, ROUNDS - 1 - step, order)
-        right = left
-        left = other
+        if back:
+            other = right ^ round_bits(left, ROUNDS - 1 - step, order)
+            right = left
+            left = other
+        else:
+            other = left ^ round_bits(right, step, order)
+            left = right
+            right = other
     return (left << order.half_bits) | right
 
 

@@ -106,12 +106,14 @@ def neighbourhood_rows(space: ExecutionSpace, first: int, last: int, order: Vert
     record, kind = FAMILIES[family]
     sizes, count = record(*numbers), last - first
     degrees = space.empty(count, np.int64)
-    space.parallel_for(count, count_row.bound(kind=kind), first, order, sizes, degrees)
+    space.parallel_for(count, visit_row.bound(kind=kind, writes=False), first, order, sizes,
+                       degrees, None)
     offsets = offsets_from_counts(space, degrees, np.int64)
     del degrees
     num_arcs = int(space.to_host(offsets[count:])[0])
     targets = space.empty(num_arcs, id_dtype(order.num_vertices))
-    space.parallel_for(count, write_row.bound(kind=kind), first, order, sizes, offsets, targets)
+    space.parallel_for(count, visit_row.bound(kind=kind, writes=True), first, order, sizes, offsets,
+                       targets)
     return offsets, targets
 
 
@@ -205,29 +207,18 @@ FAMILIES: dict[str, tuple[type[Any], Neighbourhood]] = {
 
 
 @kl.kernel
-def count_row(i, first, order: VertexOrder, sizes: NeighbourhoodSizes, degrees,
-              kind: Neighbourhood):
-    """degrees[i] = number of neighbours of the vertex at place first + i."""
+def visit_row(i, first, order: VertexOrder, sizes: NeighbourhoodSizes, offsets, targets,
+              kind: Neighbourhood, writes: kl.StaticValue):
+    """offsets[i] = neighbours of the vertex at place first + i; or write their places there."""
     v = vertex_at(first + i, order)
-    degree = kl.int64(0)
-    for group in range(kind.num_groups):
-        begin = kind.group_begin(v, group, sizes)
-        if begin >= 0:
-            for u in range(begin, begin + kind.group_size(sizes)):
-                degree += kl.int64(kind.is_neighbour(v, u, group, sizes))
-    degrees[i] = degree
-
-
-@kl.kernel
-def write_row(i, first, order: VertexOrder, sizes: NeighbourhoodSizes, offsets, targets,
-              kind: Neighbourhood):
-    """Write the places of the neighbours of the vertex at place first + i."""
-    v = vertex_at(first + i, order)
-    arc = offsets[i]
+    arc = kl.int64(offsets[i]) if writes else kl.int64(0)
     for group in range(kind.num_groups):
         begin = kind.group_begin(v, group, sizes)
         if begin >= 0:
             for u in range(begin, begin + kind.group_size(sizes)):
                 if kind.is_neighbour(v, u, group, sizes):
-                    targets[arc] = place_of(u, order)
+                    if writes:
+                        targets[arc] = place_of(u, order)
                     arc += 1
+    if not writes:
+        offsets[i] = arc

@@ -46,9 +46,7 @@ def rmat(
     """
     if not 0 <= scale <= MAX_SCALE:
         raise InputError(f"scale is {scale}; it must lie in 0 ... {MAX_SCALE}")
-    if min(a, b, c) < 0 or a + b + c > 1:
-        raise InputError(f"a, b, c = {a}, {b}, {c} are not probabilities: they must be >= 0 and "
-                         "add up to at most 1")
+    check_shares(a, b, c)
     random = np.random.default_rng(seed)
     n = 1 << scale
     sources, targets = (np.zeros(n * edge_factor, np.int32) for _ in range(2))
@@ -58,3 +56,10 @@ def rmat(
         sources |= lower.astype(np.int32) << bit
         targets |= right.astype(np.int32) << bit
     return edges_graph(n, sources, targets)
+
+
+def check_shares(a: float, b: float, c: float) -> None:
+    """Raise unless three quadrants may have these probabilities."""
+    if min(a, b, c) < 0 or not a + b + c <= 1:
+        raise InputError(f"a, b, c = {a}, {b}, {c} are not probabilities: they must be >= 0 and "
+                         "add up to at most 1")

@@ -12,6 +12,7 @@ import math
 import numpy as np
 
 from portpart.errors import InputError
+from portpart.generators.meshes import spread
 from portpart.graphs import Graph, edges_graph
 
 JUNCTIONS = 0.15
@@ -70,19 +71,11 @@ def _lattice(num_vertices: int) -> tuple[int, int]:
 
 def _z_order(rows: int, columns: int) -> np.ndarray:
     """Place of each junction along the Z-curve, shape (rows, columns)."""
-    row, column = (_spread(np.arange(size)) for size in (rows, columns))
+    row, column = (spread(np.arange(size)) for size in (rows, columns))
     code = (row[:, None] << 1 | column[None, :]).reshape(-1)
     place = np.empty(len(code), np.int64)
     place[np.argsort(code)] = np.arange(len(code))
     return place.reshape(rows, columns)
-
-
-def _spread(numbers: np.ndarray) -> np.ndarray:
-    """Numbers with a zero between any two of their bits."""
-    spaced = np.zeros_like(numbers)
-    for bit in range(int(numbers.max(initial=0)).bit_length()):
-        spaced |= (numbers >> bit & 1) << 2 * bit
-    return spaced
 
 
 def _roads(rows: int, columns: int, order: np.ndarray,

@@ -28,10 +28,18 @@ from .block_items import (
 )
 from .blocks import blocks_of as blocks_of, held_blocks as held_blocks, held_number as held_number
 from .checks import RowTerms as RowTerms, check_offsets as check_offsets, inspected as inspected
-from .copies import copies_of as copies_of, induced as induced, repeated as repeated
+from .copies import (
+    copies_of as copies_of,
+    degrees_of as degrees_of,
+    entries_in_order as entries_in_order,
+    induced as induced,
+    repeated as repeated,
+    rows_in_order as rows_in_order,
+)
 from .csr import (
     LOW_HALF as LOW_HALF,
     SUM as SUM,
+    Runs as Runs,
     directed_rows as directed_rows,
     directions_of as directions_of,
     distinct as distinct,
@@ -40,6 +48,8 @@ from .csr import (
     team_for as team_for,
     team_for_all as team_for_all,
     team_for_longest as team_for_longest,
+    turned as turned,
+    unpack_arc as unpack_arc,
     unpacked as unpacked,
 )
 from .elements import mesh_from as mesh_from
@@ -106,9 +116,8 @@ from .names import (
     told_names as told_names,
 )
 from .nets_of_rows import (
-    is_network_of_nets as is_network_of_nets,
-    nets_of_network as nets_of_network,
     nets_of_rows as nets_of_rows,
+    reader_of_nets as reader_of_nets,
 )
 from .row_range import (
     MAX_ROWS as MAX_ROWS,
@@ -117,10 +126,7 @@ from .row_range import (
     balanced_borders as balanced_borders,
     checked_range as checked_range,
     checked_rows as checked_rows,
-    degrees_of as degrees_of,
-    entries_in_order as entries_in_order,
     id_dtype as id_dtype,
-    rows_in_order as rows_in_order,
 )
 from .row_store import (
     HALF_MORE as HALF_MORE,
@@ -152,6 +158,7 @@ from .structure import (
     degree_of as degree_of,
     global_id as global_id,
     read_only as read_only,
+    rows_of as rows_of,
     shown as shown,
     table as table,
 )
@@ -171,5 +178,6 @@ from .weights import (
     converted as converted,
     exact_total as exact_total,
     integral as integral,
+    surveyed_weights as surveyed_weights,
     total_of as total_of,
 )

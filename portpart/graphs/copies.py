@@ -1,4 +1,4 @@
-"""Graphs made of a graph: several copies side by side, or a part of the vertices."""
+"""Graphs made of a graph: several copies side by side, some of the vertices, another order."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import numpy as np
 
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace
-from portpart.graphs.graph import Graph
+from portpart.graphs.graph import Graph, chosen_rows
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.row_choice import chosen_entries
-from portpart.graphs.structure import Csr
-from portpart.primitives import gather, iota, offsets_from_counts, positions_of
+from portpart.graphs.structure import rows_of
+from portpart.primitives import gather, iota, offsets_from_counts, positions_of, put_to
 
 # Several copies of a graph or hypergraph, side by side in one ----------------------------------
 
@@ -83,15 +83,11 @@ def induced(graph: AnyGraph, label: Array, wanted: int) -> tuple[AnyGraph, Array
     flags = space.empty(n, np.int8)
     space.parallel_for(n, flag_label, label, wanted, flags)
     vertices, number = positions_of(space, flags), offsets_from_counts(space, flags, np.int32)
-    heavy = None if graph.vertex_weights is None else gather(space, graph.vertex_weights, vertices)
     if isinstance(graph, Graph):
-        offsets, arcs = chosen_entries(space, vertices, graph.csr, graph.mean_degree, flags,
-                                       graph.offsets.dtype)
-        targets = gather(space, number, gather(space, graph.targets, arcs))
-        weights = None if graph.weights is None else gather(space, graph.weights, arcs)
-        return Graph(offsets, targets, weights, heavy, space), vertices
-    nets, m, all_of = graph.nets, graph.num_nets, space.full(graph.num_nets, 1, np.int8)
-    net_rows = Csr(nets.begin, nets.end, nets.pins, None, None, None)
+        return Graph(*chosen_rows(graph, vertices, flags, number), space), vertices
+    m, all_of = graph.num_nets, space.full(graph.num_nets, 1, np.int8)
+    heavy = None if graph.vertex_weights is None else gather(space, graph.vertex_weights, vertices)
+    net_rows = rows_of(graph.net_offsets, graph.net_pins)
     net_offsets, places = chosen_entries(space, iota(space, m), net_rows,
                                          graph.num_pins / max(1, m), flags, graph.net_offsets.dtype)
     pins = gather(space, number, gather(space, graph.net_pins, places))
@@ -105,3 +101,53 @@ def induced(graph: AnyGraph, label: Array, wanted: int) -> tuple[AnyGraph, Array
 def flag_label(v, label, wanted, flags):
     """flags[v] = whether v has the label."""
     flags[v] = label[v] == wanted
+
+
+# Rows of a graph in another order --------------------------------------------------------------
+
+
+TEAM = 8
+"""Lanes that copy a row."""
+
+
+def rows_in_order(graph: Graph, places: Array) -> Graph:
+    """The graph whose row number ``places[v]`` is that of v; heads are what they have been."""
+    space, masses = graph.space, graph.vertex_weights
+    offsets = offsets_from_counts(space, put_to(space, places, degrees_of(graph)),
+                                  graph.offsets.dtype)
+    def moved(entries: Array) -> Array:
+        return entries_in_order(space, graph.offsets, entries, places, offsets)
+
+    return Graph(offsets, moved(graph.targets),
+                 None if graph.weights is None else moved(graph.weights),
+                 None if masses is None else put_to(space, places, masses), space)
+
+
+def entries_in_order(space: ExecutionSpace, offsets: Array, values: Array, places: Array,
+                     there: Array) -> Array:
+    """Values of the arcs of rows where row v becomes row ``places[v]``, which begins there."""
+    result = space.empty(len(values), values.dtype)
+    space.parallel_for(len(places), copy_row, offsets, values, places, there, result, team=TEAM)
+    return result
+
+
+def degrees_of(graph: Graph) -> Array:
+    """Arcs that leave each vertex, as int64."""
+    degrees = graph.space.empty(graph.num_vertices, np.int64)
+    graph.space.parallel_for(graph.num_vertices, write_degree, graph.offsets, degrees)
+    return degrees
+
+
+@kl.kernel
+def write_degree(v, offsets, degrees):
+    """degrees[v] = arcs that leave v."""
+    degrees[v] = kl.int64(offsets[v + 1]) - kl.int64(offsets[v])
+
+
+@kl.kernel
+def copy_row(v, offsets, values, places, there, result):
+    """Copy the row of v to where that of its place begins.  A team."""
+    begin = kl.int64(offsets[v])
+    place = kl.int64(there[places[v]])
+    for i in range(kl.lane(), offsets[v + 1] - begin, kl.team_size()):
+        result[place + i] = values[begin + i]

@@ -52,7 +52,8 @@ def undirected_rows(space: ExecutionSpace, n: int, sources: Array, targets: Arra
     keys, weights = merged_arcs(space, n, sources, targets, weights)
     m = len(keys)
     both = space.empty(2 * m, np.int64)
-    space.parallel_for(m, turn_key, keys, m, both)
+    both[:m] = keys
+    space.parallel_for(m, turn_pair, keys, both[m:])
     if weights is None:
         both = primitives.sorted_pairs(space, both, n, n)
         return unpacked(space, n, Runs(space, both).first_of(both), None)
@@ -148,16 +149,11 @@ def tails(space: ExecutionSpace, offsets: Array, num_arcs: int) -> Array:
     return sources
 
 
-def without_loops(space: ExecutionSpace, offsets: Array, targets: Array,
-                  weights: Array | None) -> tuple[Array, Array, Array | None]:
-    """The same CSR rows, in the same order, less the self loops."""
-    return proper_rows(space, offsets, targets, weights,
-                       targets != tails(space, offsets, len(targets)))
-
-
-def proper_rows(space: ExecutionSpace, offsets: Array, targets: Array, weights: Array | None,
-                proper: Array) -> tuple[Array, Array, Array | None]:
-    """The same CSR rows, in the same order, with the arcs that are `proper` alone."""
+def without_loops(space: ExecutionSpace, offsets: Array, targets: Array, weights: Array | None,
+                  first: int = 0) -> tuple[Array, Array, Array | None]:
+    """The same CSR rows, of vertices from `first` on, in the same order, less the self loops."""
+    heads = targets if first == 0 else targets.astype(np.int64) - first
+    proper = heads != tails(space, offsets, len(targets))
     kept = space.zeros(len(targets) + 1, np.int64)
     kept[1:] = proper.cumsum()
     offsets = kept[offsets].astype(offsets.dtype, copy=False)
@@ -172,12 +168,22 @@ def pack_arc(arc, sources, targets, keys):
     keys[arc] = LOOP if u == v else (u << 32) | v
 
 
+@kl.device
+def turned(key):
+    """The key of an arc from the other end."""
+    return ((key & LOW_HALF) << 32) | (key >> 32)
+
+
 @kl.kernel
-def turn_key(arc, keys, length, both):
-    """Keys of the arc, and of the arc turned round `length` places later."""
-    key = keys[arc]
-    both[arc] = key
-    both[length + arc] = ((key & LOW_HALF) << 32) | (key >> 32)
+def pack_pair(i, above, below, keys):
+    """keys[i] = two numbers in one, by which pairs are sorted."""
+    keys[i] = (kl.int64(above[i]) << 32) | kl.int64(below[i])
+
+
+@kl.kernel
+def turn_pair(i, keys, result):
+    """result[i] = the pair with the two numbers in each other's place."""
+    result[i] = turned(keys[i])
 
 
 @kl.kernel

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,6 +13,7 @@ from portpart.errors import InputError, shown
 from portpart.graphs.arrays import Numbers, as_array, index_array
 from portpart.graphs.cell_kinds import Cells, kind_of, with_nodes
 from portpart.graphs.checks import RowTerms, check_offsets
+from portpart.graphs.from_arrays import checked_number
 from portpart.graphs.incidence import stacked
 from portpart.graphs.mesh import Mesh, read_only_mesh
 from portpart.graphs.weights import checked_vertex_weights, integral
@@ -127,14 +127,7 @@ def at_element(element: int, problem: str) -> InputError:
 
 def _number_of_nodes(offsets: np.ndarray, nodes: np.ndarray, given: int | None) -> int:
     """The number of nodes, after a check that all are in range."""
-    num_nodes = MAX_NODES
-    if given is not None:
-        try:
-            num_nodes = operator.index(given)
-        except TypeError:
-            raise InputError(f"num_nodes is {shown(given)}; it must be an integer") from None
-        if not 0 <= num_nodes <= MAX_NODES:
-            raise InputError(f"num_nodes is {given}; it must be between 0 and {MAX_NODES}")
+    num_nodes = MAX_NODES if given is None else checked_number("num_nodes", given)
     outside = (nodes < 0) | (nodes >= num_nodes)
     if outside.any():
         place = int(outside.argmax())

@@ -57,11 +57,6 @@ class ArcReading:
     scale: float | None = None
     copy: bool = True
 
-    def options(self) -> dict[str, Any]:
-        """The same as keywords of `csr_graph` and `edges_graph`."""
-        return {"symmetrize": self.symmetrize, "mode": self.mode, "scale": self.scale,
-                "copy": self.copy}
-
 
 def csr_graph(
     offsets: Any,
@@ -214,14 +209,17 @@ def refuse_few_of_many(n: int, count: int, items: str, said: str) -> None:
 
 def checked_count(num_vertices: int | None) -> int | None:
     """A number of vertices that a caller gave, or None."""
-    if num_vertices is None:
-        return None
+    return None if num_vertices is None else checked_number("num_vertices", num_vertices)
+
+
+def checked_number(name: str, value: Any) -> int:
+    """A number of vertices or nodes, which no float is."""
     try:
-        count = operator.index(num_vertices)
+        count = operator.index(value)
     except TypeError:
-        raise InputError(f"num_vertices is {shown(num_vertices)}; it must be an integer") from None
+        raise InputError(f"{name} is {shown(value)}; it must be an integer") from None
     if not 0 <= count <= MAX_VERTICES:
-        raise InputError(f"num_vertices is {shown(count)}; it must be between 0 and {MAX_VERTICES}")
+        raise InputError(f"{name} is {shown(count)}; it must be between 0 and {MAX_VERTICES}")
     return count
 
 

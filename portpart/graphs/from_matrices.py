@@ -8,8 +8,8 @@ import numpy as np
 
 from portpart.errors import InputError, shown
 from portpart.graphs.arrays import index_array, space_of
-from portpart.graphs.csr import tails, unpacked
-from portpart.graphs.from_nets import NetInput, check_rows, pack_pair
+from portpart.graphs.csr import pack_pair, tails, unpacked
+from portpart.graphs.from_nets import NetInput, check_rows
 from portpart.graphs.weights import ABS, IGNORE
 from portpart.primitives import sorted_pairs
 

@@ -19,7 +19,7 @@ from portpart.graphs.arrays import (
     owned,
     space_of,
 )
-from portpart.graphs.csr import Runs, narrowed, tails, unpacked
+from portpart.graphs.csr import Runs, narrowed, pack_pair, tails, turn_pair, unpacked
 from portpart.graphs.from_arrays import MAX_VERTICES, checked_count, refuse_few_of_many
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.names import in_order
@@ -204,18 +204,6 @@ def _weights(made: Hypergraph, net_weights: Any,
 def _own(weights: Array) -> Array:
     """The same weights where no other can change them, on the host."""
     return owned(weights, [weights], copy=True)
-
-
-@kl.kernel
-def pack_pair(i, above, below, keys):
-    """keys[i] = two numbers in one, by which pairs are sorted."""
-    keys[i] = (kl.int64(above[i]) << 32) | kl.int64(below[i])
-
-
-@kl.kernel
-def turn_pair(i, keys, turned):
-    """turned[i] = the pair with the two numbers in each other's place."""
-    turned[i] = ((keys[i] & 0xFFFFFFFF) << 32) | (keys[i] >> 32)
 
 
 @kl.kernel

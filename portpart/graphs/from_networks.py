@@ -119,7 +119,7 @@ def graph_of_edges(edges: NamedEdges, vertex_weights: Numbers | None, how: ArcRe
             made = _directed(edges, vertex_weights, how, here)
         else:
             made = edges_graph(edges.num_vertices, edges.ends[:, 0], edges.ends[:, 1],
-                               edges.weights, vertex_weights, here, **how.options())
+                               edges.weights, vertex_weights, here, **vars(how))
     except InputError as problem:
         raise _naming_ends(problem, edges) from problem
     return replace(made, names=edges.names)

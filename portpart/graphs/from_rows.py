@@ -60,7 +60,7 @@ def graph_of_rows(obj: GraphLike, vertex_weights: Numbers | None, edge_weights: 
         vertex_weights is None or vertex_weights.size == len(rows))
     others = _other_readings(here, obj, rows, how) if may_be_other else {}
     try:
-        graph = edges_graph(n, ends[0], ends[1], weights, vertex_weights, here, **how.options())
+        graph = edges_graph(n, ends[0], ends[1], weights, vertex_weights, here, **vars(how))
     except InputError as problem:
         if others:
             raise _two_readings(obj, rows, others) from problem
@@ -232,7 +232,7 @@ def adjacency_graph(rows: Any, vertex_weights: Numbers | None, edge_weights: Any
     flat = list(chain.from_iterable(lists)) or np.empty(0, np.int64)
     targets = integral(host, as_array(host, flat, "neighbours"), "neighbours")
     vertex_weights = in_order(vertex_weights, names, "vertex_weights")
-    made = csr_graph(offsets, targets, edge_weights, vertex_weights, space=space, **how.options())
+    made = csr_graph(offsets, targets, edge_weights, vertex_weights, space=space, **vars(how))
     return made if names is None else replace(made, names=names)
 
 

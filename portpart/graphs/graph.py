@@ -118,12 +118,6 @@ class Graph(structure.ArcMeasures, structure.GraphOfSpace):
         return self if self.totals is None else self.totals
 
     @property
-    def type_key(self) -> tuple[np.dtype | None, ...]:
-        """The dtypes of the arrays: what compiled programs depend on."""
-        arrays = (self.offsets, self.weights, self.vertex_weights, self.global_ids)
-        return tuple(None if array is None else array.dtype for array in arrays)
-
-    @property
     def arrays(self) -> dict[str, Array | None]:
         """Offsets, targets, weights and vertex weights by name, as programs bind them."""
         return {
@@ -227,17 +221,11 @@ class Graph(structure.ArcMeasures, structure.GraphOfSpace):
     def _chosen(self, listed: Array, flags: Array, places: Array) -> Graph:
         """The graph of some vertices, which have these places."""
         space = self.space
-        offsets, arcs = chosen_entries(space, listed, self.csr, self.mean_degree, flags,
-                                       self.offsets.dtype)
-        targets = gather(space, places, gather(space, self.targets, arcs))
-        weights = None if self.weights is None else gather(space, self.weights, arcs)
-        masses = self.vertex_weights
-        masses = None if masses is None else gather(space, masses, listed)
         names = self.names
         if names is not None:
             names = [names[v] for v in space.to_host(listed).tolist()]
-        made = Graph(offsets, targets, weights, masses, space, weight_scale=self.weight_scale,
-                     names=names)
+        made = Graph(*chosen_rows(self, listed, flags, places), space,
+                     weight_scale=self.weight_scale, names=names)
         structure.read_only(made.arrays.values())
         return made
 
@@ -282,3 +270,14 @@ class Graph(structure.ArcMeasures, structure.GraphOfSpace):
     def _facts(self) -> list[tuple[str, object]]:
         scale = self.weight_scale if self.weight_scale != 1 else None
         return [("mean degree", f"{self.mean_degree:.2f}"), ("weight scale", scale)]
+
+
+def chosen_rows(graph: Graph, listed: Array, flags: Array,
+                places: Array) -> tuple[Array, Array, Array | None, Array | None]:
+    """Offsets, targets, weights and vertex weights of some vertices, which have these places."""
+    space = graph.space
+    offsets, arcs = chosen_entries(space, listed, graph.csr, graph.mean_degree, flags,
+                                   graph.offsets.dtype)
+    weights, masses = (None if values is None else gather(space, values, chosen) for values, chosen
+                       in ((graph.weights, arcs), (graph.vertex_weights, listed)))
+    return offsets, gather(space, places, gather(space, graph.targets, arcs)), weights, masses

@@ -12,6 +12,7 @@ from portpart.graphs.csr import (
     copy_first,
     directed_rows,
     pack_arc,
+    pack_pair,
     tails,
     undirected_rows,
     unpacked,
@@ -226,7 +227,8 @@ def neighbourhood_hypergraph(graph: Graph, sizes: Array | None = None) -> Hyperg
     space, n, m = graph.space, graph.num_vertices, graph.num_arcs
     keys = space.empty(m + n, np.int64)
     space.parallel_for(m, pack_arc, tails(space, graph.offsets, m), graph.targets, keys)
-    space.parallel_for(n, pack_itself, m, keys)
+    own = primitives.iota(space, n)
+    space.parallel_for(n, pack_pair, own, own, keys[m:])
     keys = primitives.sorted_pairs(space, keys, n, n)
     offsets, members, _ = unpacked(space, n, Runs(space, keys).first_of(keys), None)
     return Hypergraph(offsets, members, sizes, offsets, members, graph.vertex_weights, space,
@@ -335,9 +337,3 @@ def write_even(e, offsets):
 def pack_copy(i, ends, part, keys):
     """keys[i] = an end of an edge with the edge's block."""
     keys[i] = (kl.int64(ends[i]) << 32) | kl.int64(part[i // 2])
-
-
-@kl.kernel
-def pack_itself(v, begin, keys):
-    """keys[begin + v] = v with itself."""
-    keys[begin + v] = (kl.int64(v) << 32) | kl.int64(v)

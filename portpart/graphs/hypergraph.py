@@ -168,12 +168,6 @@ class Hypergraph(GraphOfSpace):
         return self
 
     @property
-    def type_key(self) -> tuple[np.dtype | None, ...]:
-        """The dtypes of the arrays: what compiled programs depend on."""
-        arrays = (self.net_offsets, self.net_weights, self.vertex_weights)
-        return tuple(None if array is None else array.dtype for array in arrays)
-
-    @property
     def arrays(self) -> dict[str, Array | None]:
         """The arrays by name."""
         return {

@@ -346,8 +346,8 @@ class Mesh:
         pieces = pieces_of(self.by_element, self.by_node, part, self.node_part(part, max(1, k)),
                            ghosts, k)
         lower = lower_cells(self.cells or (), self.cell_data(part, k) if self.cells else [], k)
-        return [Submesh(block, self._piece(piece, mine), *piece.elements, *piece.nodes,
-                        piece.shared, mine)
+        return [Submesh(block, self._piece(piece, mine), *piece.elements[2:],
+                        *piece.nodes[2:], piece.shared, mine)
                 for block, (piece, mine) in enumerate(zip(pieces, lower))]
 
     def _piece(self, piece: BlockElements, lower: dict[int, np.ndarray]) -> Mesh:

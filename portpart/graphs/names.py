@@ -33,7 +33,7 @@ def did_you_mean(unknown: Hashable, names: Iterable[Hashable]) -> str:
     known = [name for name in names if isinstance(name, str)]
     begin, end = unknown[:SAME_LETTERS], unknown[-SAME_LETTERS:]
     alike = [name for name in known if name.startswith(begin) or name.endswith(end)] or known
-    near = get_close_matches(unknown, _distinct(alike[:MAX_COMPARED]), MAX_SUGGESTED)
+    near = get_close_matches(unknown, list(dict.fromkeys(alike[:MAX_COMPARED])), MAX_SUGGESTED)
     return f"; did you mean {' or '.join(map(shown, near))}?" if near else ""
 
 
@@ -44,10 +44,6 @@ def has_hash(value: object) -> bool:
     except TypeError:
         return False
     return True
-
-
-def _distinct(names: list[str]) -> list[str]:
-    return list(dict.fromkeys(names))
 
 
 # Values that are given by names of vertices: mappings, and Series with names in their index ----

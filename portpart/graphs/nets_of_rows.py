@@ -131,18 +131,8 @@ WEIGHT = "weight"
 """The attribute of nets that is read as their weight, 1 where it is missing."""
 
 
-def nets_of_network(obj: GraphLike) -> NetInput | None:
-    """The nets of an object of these libraries, named by its nodes; None if it is none."""
-    reader = _reader_of(obj)
-    return None if reader is None else reader(obj)
-
-
-def is_network_of_nets(obj: GraphLike) -> bool:
-    """Whether `obj` is a hypergraph of one of these libraries."""
-    return _reader_of(obj) is not None
-
-
-def _reader_of(obj: GraphLike) -> Callable[[Any], NetInput] | None:
+def reader_of_nets(obj: GraphLike) -> Callable[[Any], NetInput] | None:
+    """What makes nets of an object of these libraries, named by its nodes; None if it is none."""
     if hasattr(obj, "get_nodes") and hasattr(obj, "get_edges"):
         return _of_hypergraphx
     if hasattr(obj, "incidence_dict") and hasattr(obj, "nodes"):

@@ -1,4 +1,4 @@
-"""Rows of a range of vertices: as one rank holds them, checked, and in another order."""
+"""Rows of a range of vertices, as one rank holds them, and their checks."""
 
 from __future__ import annotations
 
@@ -13,12 +13,10 @@ from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.errors import InputError
 from portpart.graphs.arrays import item_of
-from portpart.graphs.csr import proper_rows, tails
-from portpart.graphs.graph import Graph
+from portpart.graphs.csr import without_loops
 from portpart.graphs.structure import MAX_INT32
-from portpart.graphs.weights import NOT_NEGATIVE, total_of
+from portpart.graphs.weights import NOT_NEGATIVE, surveyed_weights, total_of
 from portpart.options import checked_integer
-from portpart.primitives import offsets_from_counts, put_to
 
 # Rows of a range of vertices: what one of several owners holds of a graph ----------------------
 
@@ -182,24 +180,23 @@ def checked_rows(first: int, num_vertices: int, offsets: Array, targets: Array,
         v, u, weight = _arc_at(here, found[NEGATIVE_WEIGHT], first, offsets, targets, weights)
         raise InputError(f"arc ({v}, {u}) has weight {weight}; {NOT_NEGATIVE}", vertex=v)
     if found[LOOPS]:
-        offsets, targets, weights = _without_loops(here, first, offsets, targets, weights)
+        offsets, targets, weights = without_loops(here, offsets, targets, weights, first)
     if weights is not None:
         total_of(weights, "arc weights")
-    masses = None if vertex_weights is None else _checked_masses(first, vertex_weights)
+    masses = None if vertex_weights is None else _checked_masses(here, first, vertex_weights)
     return Rows(first, num_vertices, where.asarray(offsets),
                 where.asarray(targets.astype(id_dtype(num_vertices), copy=False)),
                 None if weights is None else where.asarray(weights),
                 None if masses is None else where.asarray(masses), where)
 
 
-def _checked_masses(first: int, weights: Array) -> Array:
+def _checked_masses(space: ExecutionSpace, first: int, weights: Array) -> Array:
     """Vertex weights as int64, none of which may be negative."""
     wide = weights.astype(np.int64, copy=False)
-    if len(wide) and int(wide.min()) < 0:
-        place = int((wide < 0).argmax())
+    place, _ = surveyed_weights(space, wide, "vertex weights")
+    if place is not None:
         raise InputError(f"vertex {first + place} has weight {int(wide[place])}; vertex weights "
                          "must be >= 0", vertex=first + place)
-    total_of(wide, "vertex weights")
     return wide
 
 
@@ -209,14 +206,6 @@ def _arc_at(space: ExecutionSpace, arc: int, first: int, offsets: Array, targets
     tail = first + int(np.searchsorted(space.to_host(offsets), arc, side="right")) - 1
     return tail, item_of(space, targets, arc), None if weights is None else item_of(
         space, weights, arc)
-
-
-def _without_loops(space: ExecutionSpace, first: int, offsets: Array, targets: Array,
-                   weights: Array | None) -> tuple[Array, Array, Array | None]:
-    """The same rows without arcs from a vertex to itself."""
-    heads = targets if first == 0 else targets.astype(np.int64) - first
-    return proper_rows(space, offsets, targets, weights,
-                       heads != tails(space, offsets, len(targets)))
 
 
 @kl.kernel
@@ -231,53 +220,3 @@ def survey_row(i, first, num_vertices, offsets, targets, weights, found):
             kl.atomic_add(found, LOOPS, 1)
         elif kl.value_or(weights, arc, 1) < 0:
             kl.atomic_min(found, NEGATIVE_WEIGHT, arc)
-
-
-# Rows of a graph in another order --------------------------------------------------------------
-
-
-TEAM = 8
-"""Lanes that copy a row."""
-
-
-def rows_in_order(graph: Graph, places: Array) -> Graph:
-    """The graph whose row number ``places[v]`` is that of v; heads are what they have been."""
-    space, masses = graph.space, graph.vertex_weights
-    offsets = offsets_from_counts(space, put_to(space, places, degrees_of(graph)),
-                                  graph.offsets.dtype)
-    def moved(entries: Array) -> Array:
-        return entries_in_order(space, graph.offsets, entries, places, offsets)
-
-    return Graph(offsets, moved(graph.targets),
-                 None if graph.weights is None else moved(graph.weights),
-                 None if masses is None else put_to(space, places, masses), space)
-
-
-def entries_in_order(space: ExecutionSpace, offsets: Array, values: Array, places: Array,
-                     there: Array) -> Array:
-    """Values of the arcs of rows where row v becomes row ``places[v]``, which begins there."""
-    result = space.empty(len(values), values.dtype)
-    space.parallel_for(len(places), copy_row, offsets, values, places, there, result, team=TEAM)
-    return result
-
-
-def degrees_of(graph: Graph) -> Array:
-    """Arcs that leave each vertex, as int64."""
-    degrees = graph.space.empty(graph.num_vertices, np.int64)
-    graph.space.parallel_for(graph.num_vertices, write_degree, graph.offsets, degrees)
-    return degrees
-
-
-@kl.kernel
-def write_degree(v, offsets, degrees):
-    """degrees[v] = arcs that leave v."""
-    degrees[v] = kl.int64(offsets[v + 1]) - kl.int64(offsets[v])
-
-
-@kl.kernel
-def copy_row(v, offsets, values, places, there, result):
-    """Copy the row of v to where that of its place begins.  A team."""
-    begin = kl.int64(offsets[v])
-    place = kl.int64(there[places[v]])
-    for i in range(kl.lane(), offsets[v + 1] - begin, kl.team_size()):
-        result[place + i] = values[begin + i]

@@ -42,6 +42,11 @@ class Csr(kl.Record):
     global_ids: Array | None
 
 
+def rows_of(offsets: Array, entries: Array) -> Csr:
+    """Rows without weights as kernels take them."""
+    return Csr(offsets[:-1], offsets[1:], entries, None, None, None)
+
+
 @kl.device
 def global_id(v, graph: Csr):
     """The id of v in the whole graph."""
@@ -246,6 +251,12 @@ class GraphOfSpace:
     def total_vertex_weight(self) -> int:
         """Sum of the vertex weights; computed once."""
         return self._total("vertex", self.vertex_weights, self.num_vertices)
+
+    @property
+    def type_key(self) -> tuple[np.dtype | None, ...]:
+        """The dtypes of the arrays: what compiled programs depend on."""
+        arrays = (*self.arrays.values(), getattr(self, "global_ids", None))
+        return tuple(None if array is None else array.dtype for array in arrays)
 
     def _total(self, name: str, weights: Array | None, count: int) -> int:
         if name not in self._totals:

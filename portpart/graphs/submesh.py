@@ -21,7 +21,7 @@ from portpart.graphs.block_items import (
     reached,
 )
 from portpart.graphs.incidence import Incidence
-from portpart.graphs.structure import Csr, table
+from portpart.graphs.structure import rows_of, table
 
 DUPLICATE = 1
 """VTK's mark of cells and points that are another piece's own."""
@@ -119,30 +119,20 @@ class Submesh(Generic[M]):
                 f"{len(self.owners):,} ghosts and {len(self.nodes):,} nodes>")
 
 
-class HostItems(NamedTuple):
-    """Items of a block, by the names and in the order that `Submesh` has."""
-
-    numbers: np.ndarray
-    num_own: int
-    owners: np.ndarray
-    send: dict[int, np.ndarray]
-    recv: dict[int, slice]
-
-
 class BlockElements(NamedTuple):
     """The elements and nodes of a block.
 
     Attributes
     ----------
-    elements, nodes : HostItems
+    elements, nodes : LocalItems
     offsets, targets : ndarray of int64, ndarray of int32
         The nodes of each element, by their local numbers.
     shared : dict of int to ndarray of int32
         See `Submesh`.
     """
 
-    elements: HostItems
-    nodes: HostItems
+    elements: LocalItems
+    nodes: LocalItems
     offsets: np.ndarray
     targets: np.ndarray
     shared: dict[int, np.ndarray]
@@ -165,8 +155,8 @@ def pieces_of(by_element: Incidence, by_node: Incidence, part: np.ndarray, node_
     """
     space = backends.space("cpu")
     num_elements, num_nodes = len(by_element), len(by_node)
-    nodes_of, mean = _csr(by_element), len(by_element.members) / max(1, num_elements)
-    elements_of, mean_of_nodes = _csr(by_node), len(by_node.members) / max(1, num_nodes)
+    nodes_of, elements_of = (rows_of(rows.offsets, rows.members) for rows in (by_element, by_node))
+    mean, mean_of_nodes = (len(rows.members) / max(1, len(rows)) for rows in (by_element, by_node))
     nothing = known_pairs(space, space.empty(0, np.int64), num_nodes, k)
     own: Array = pairs_of(space, part)
     newest = own
@@ -186,22 +176,12 @@ def pieces_of(by_element: Incidence, by_node: Incidence, part: np.ndarray, node_
     rows = block_rows(space, items.keys, nodes_of, mean, node_items.known, num_nodes)
     shared = _shared_nodes(own_nodes, node_items.known, num_nodes, k)
     ends = rows.offsets[items.first].tolist()
-    return [BlockElements(_on_host(elements), _on_host(of_nodes),
+    return [BlockElements(elements, of_nodes,
                           rows.offsets[elements.first : elements.last + 1] - begin,
                           rows.numbers[begin:end], between)
             for elements, of_nodes, begin, end, between in zip(
                 local_items(space, items, part), local_items(space, node_items, node_part),
                 ends, ends[1:], shared)]
-
-
-def _on_host(items: LocalItems) -> HostItems:
-    host = backends.space("cpu").to_host
-    return HostItems(host(items.numbers), items.num_own, host(items.owners),
-                     {block: host(sent) for block, sent in items.send.items()}, items.recv)
-
-
-def _csr(rows: Incidence) -> Csr:
-    return Csr(rows.offsets[:-1], rows.offsets[1:], rows.members, None, None, None)
 
 
 def _shared_nodes(pairs: Array, known: BlockPairs, num_nodes: int,

@@ -172,7 +172,7 @@ def as_graph(
         return graphs.graph_of_rows(obj, vertex_weights, edge_weights, how, space)
     offsets, targets, values = parts
     values = values if edge_weights is None else edge_weights
-    return graphs.csr_graph(offsets, targets, values, vertex_weights, space=space, **how.options())
+    return graphs.csr_graph(offsets, targets, values, vertex_weights, space=space, **vars(how))
 
 
 def _refuse_others(obj: GraphLike) -> None:
@@ -183,7 +183,7 @@ def _refuse_others(obj: GraphLike) -> None:
         raise InputError("networkit graphs go through networkit.nxadapter.nk2nx(graph)")
     if isinstance(obj, graphs.Hypergraph):
         raise InputError(f"a {name} is not a graph; partition, repartition and Session take it")
-    if graphs.is_network_of_nets(obj):
+    if graphs.reader_of_nets(obj):
         raise InputError(f"a {name} is not a graph; portpart.as_hypergraph makes what partition, "
                          "repartition and Session take")
     if isinstance(obj, graphs.Mesh):
@@ -226,7 +226,7 @@ def _changed(graph: graphs.Graph, vertex_weights: Numbers | None, edge_weights: 
     if edge_weights is not None:
         kept = graph.vertex_weights if vertex_weights is None else vertex_weights
         made = graphs.csr_graph(graph.offsets, graph.targets, edge_weights, kept, space=graph.space,
-                                **how.options())
+                                **vars(how))
         return replace(made, names=graph.names)
     if how.mode == graphs.IGNORE:
         totals = {key: value for key, value in graph._totals.items() if key != "arc"}

@@ -149,7 +149,7 @@ def _rows_of(data: Any) -> graphs.NetInput:
     if graphs.is_frame(data):
         raise InputError(f"a {type(data).__name__} is not a hypergraph; of its columns net and pin "
                          "[list(pins) for _, pins in frame.groupby('net')['pin']] makes nets")
-    return graphs.nets_of_network(data) or graphs.nets_of_rows(data)
+    return (graphs.reader_of_nets(data) or graphs.nets_of_rows)(data)
 
 
 def _refuse_other_number(given: int | None, there: int) -> None:

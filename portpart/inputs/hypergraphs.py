@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 from portpart.backends.programs import ExecutionSpace
-from portpart.errors import GraphFormatError, InputError, OutOfMemory, shown
+from portpart.errors import GraphFormatError, InputError, shown
 from portpart.formats import bookshelf, hmetis, ispd98, matrix_nets, patoh
 from portpart.formats.netlist import Netlist, distinct, read_areas
 from portpart.formats.text import PathLike, Source, bare_name, read_source, refuse_foreign
@@ -21,6 +19,7 @@ from portpart.inputs.known import (
     format_of_name,
     is_metis,
     netlist_format,
+    parsed,
 )
 from portpart.inputs.reading import checked_limit
 from portpart.options import checked_flag
@@ -188,15 +187,16 @@ def read_hypergraph(
                      if suffix != ".aux")  # of an archive the one file that holds nets
     source = read_source(path, checked_limit(max_vertices), suffixes)
     name = format or _recognised(source)
-    made = _parsed(name, source, {key: value for key, value in given.items()
-                                  if value is not None and value is not False})
+    entry, options = NET_FORMATS[name], {key: value for key, value in given.items()
+                                         if value is not None and value is not False}
+    made = parsed(name, entry.options, source, options, lambda: entry.parse(source, **options),
+                  "hypergraph")
     return made if space is None else made.to(space)
 
 
 def net_format_of_name(name: str) -> str | None:
     """Format of hypergraphs that a file name's suffix stands for."""
-    suffix = os.path.splitext(bare_name(name.lower()))[1]
-    return next((key for key, entry in NET_FORMATS.items() if suffix in entry.suffixes), None)
+    return format_of_name(name, NET_FORMATS)
 
 
 def is_net_name(name: str) -> bool:
@@ -229,22 +229,6 @@ def _refuse_graph(source: Source) -> None:
             f"{source.name}: a graph by its {'name' if named else 'content'} ({named or 'metis'}), "
             "which portpart.io.read reads; format='hmetis' (--format hmetis) takes it for a "
             "hypergraph")
-
-
-def _parsed(name: str, source: Source, options: dict[str, Any]) -> Hypergraph:
-    entry = NET_FORMATS[name]
-    for option in options:
-        if option not in entry.options:
-            raise InputError(f"{option} does not apply to {name} files")
-    try:
-        made = entry.parse(source, **options)
-    except OutOfMemory:
-        raise
-    except MemoryError as problem:
-        raise OutOfMemory(f"{source.name}: its hypergraph does not fit into memory") from problem
-    if source.max_vertices is not None:
-        source.refuse_size(None, made.num_vertices)
-    return made
 
 
 def _netlist(format: str, source: Source, top: str | None = None, ports: bool = False,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from types import ModuleType
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
-from portpart.errors import GraphFormatError, InputError
+from portpart.errors import GraphFormatError, InputError, OutOfMemory
 from portpart.formats import NamedGraph, dense, hmetis, metis, mpi_profile, parhip
 from portpart.formats.text import (
     RULES,
@@ -23,7 +24,9 @@ from portpart.formats.text import (
     refuse_foreign,
     rules_of,
 )
-from portpart.graphs import Graph
+from portpart.graphs import Graph, Hypergraph
+
+Made = TypeVar("Made", Graph | NamedGraph, Hypergraph)
 
 # The formats of graphs: the module, the file suffixes and the options of each ------------------
 
@@ -102,13 +105,31 @@ FORMATS = {
 GRAPH_SUFFIXES = tuple(suffix for entry in FORMATS.values() for suffix in entry.suffixes)
 
 
-def format_of_name(name: str) -> str | None:
+def format_of_name(name: str, formats: Mapping[str, Any] = FORMATS) -> str | None:
     """Format that a file name's suffix stands for."""
     suffix = os.path.splitext(bare_name(name.lower()))[1]
-    for format_name, entry in FORMATS.items():
-        if suffix in entry.suffixes:
-            return format_name
-    return None
+    return next((key for key, entry in formats.items() if suffix in entry.suffixes), None)
+
+
+def parsed(name: str, allowed: Collection[str], source: Source, options: dict[str, Any],
+           parse: Callable[[], Made], what: str) -> Made:
+    """What a reader makes of a file of a format; refuses options that do not apply to it.
+
+    Errors name the file.
+    """
+    for option in options:
+        if option not in allowed:
+            raise InputError(f"{option} does not apply to {name} files")
+    try:
+        made = parse()
+    except OutOfMemory:
+        raise
+    except MemoryError as problem:
+        raise OutOfMemory(f"{source.name}: its {what} does not fit into memory") from problem
+    if source.max_vertices is not None:
+        graph = made.graph if isinstance(made, NamedGraph) else made
+        source.refuse_size(None, graph.num_vertices)
+    return made
 
 
 # Which format a file has: the content decides, the suffix of the name is a hint ----------------

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from portpart.backends.programs import ExecutionSpace
-from portpart.errors import GraphFormatError, InputError, OutOfMemory, shown, typed_memory_errors
+from portpart.errors import GraphFormatError, InputError, shown, typed_memory_errors
 from portpart.formats import NamedGraph, hmetis, mesh_of, mesh_of_foreign, read_foreign
 from portpart.formats.text import PathLike, Source, bare_name, read_source
 from portpart.graphs import Graph, Mesh
@@ -228,19 +228,8 @@ def checked_limit(max_vertices: Any) -> int | None:
 
 def _parsed_as(name: str, source: Source, options: dict[str, Any]) -> Graph | NamedGraph:
     entry = known.FORMATS[name]
-    for option in options:
-        if option not in entry.options:
-            raise InputError(f"{option} does not apply to {name} files")
-    try:
-        result = entry.parse(source, options)
-    except OutOfMemory:
-        raise
-    except MemoryError as problem:
-        raise OutOfMemory(f"{source.name}: its graph does not fit into memory") from problem
-    if source.max_vertices is not None:
-        graph = result.graph if isinstance(result, NamedGraph) else result
-        source.refuse_size(None, graph.num_vertices)
-    return result
+    return known.parsed(name, entry.options, source, options,
+                        lambda: entry.parse(source, options), "graph")
 
 
 # Meshes of files: METIS's, and the formats of meshio -------------------------------------------

@@ -10,7 +10,6 @@ import numpy as np
 from portpart.errors import InputError, typed_memory_errors
 from portpart.graphs import (
     MAX_INT32,
-    Csr,
     block_items,
     block_rows,
     blocks_of,
@@ -20,6 +19,7 @@ from portpart.graphs import (
     merged,
     pairs_of,
     reached,
+    rows_of,
     space_of,
     table,
 )
@@ -173,7 +173,7 @@ def _divided(space: ExecutionSpace, rows: Any, of_rows: Array, of_columns: Array
     num_rows, width = rows.shape
     offsets, indices = (index_array(space, each, "indptr and indices")
                         for each in (rows.indptr, rows.indices))
-    csr = Csr(offsets[:-1], offsets[1:], indices, None, None, None)
+    csr = rows_of(offsets, indices)
     mean, pairs = len(indices) / max(1, num_rows), pairs_of(space, of_rows)
     nothing = known_pairs(space, space.empty(0, np.int64), width, k, of_columns)
     ghosts = reached(space, pairs, csr, mean, nothing, width)

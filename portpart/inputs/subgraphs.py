@@ -187,8 +187,7 @@ def _nets_of(whole: graphs.Hypergraph, pairs: Array, k: int) -> Array:
 
 def _pins(whole: graphs.Hypergraph) -> graphs.Csr:
     """The nets as rows of pins."""
-    nets = whole.nets
-    return graphs.Csr(nets.begin, nets.end, nets.pins, None, None, None)
+    return graphs.rows_of(whole.net_offsets, whole.net_pins)
 
 
 def _mean_size(whole: graphs.Hypergraph) -> float:

@@ -14,7 +14,7 @@ from portpart.graphs import Blocks, GraphLike, Numbers, host_array
 from portpart.graphs.ranks import RankGraph
 from portpart.metrics.nets import NetsView, view_of
 from portpart.metrics.view import PartitionView, block_weights_of_ranks, on_ranks
-from portpart.options import WrittenNumber, exact_fraction, number_of_blocks, whole_number
+from portpart.options import WrittenNumber, nonnegative, number_of_blocks, whole_number
 
 MAX_COMMON_BITS = 1 << 14
 """Of the common denominator of a target; decimals of 1,000 digits need 4,650."""
@@ -49,7 +49,7 @@ def block_weight_limit(total_weight: int, k: int, imbalance: WrittenNumber = 0.0
     (103, 101)
     """
     total, blocks = whole_number("total_weight", total_weight), number_of_blocks(k)
-    return math.floor((1 + _excess(imbalance)) * -(-total // blocks))
+    return math.floor((1 + nonnegative("imbalance", imbalance, ">= 0")) * -(-total // blocks))
 
 
 def block_weight_limits(total_weight: int, k: int, imbalance: WrittenNumber = 0.03,
@@ -73,7 +73,7 @@ def block_weight_limits(total_weight: int, k: int, imbalance: WrittenNumber = 0.
     >>> block_weight_limits(1000, 3, 0.03, [1, 1, 2])
     [257, 257, 515]
     """
-    excess = 1 + _excess(imbalance)
+    excess = 1 + nonnegative("imbalance", imbalance, ">= 0")
     weights = target_weights(total_weight, k, target)
     return [math.floor(excess * weight) for weight in weights]
 
@@ -133,30 +133,11 @@ def exact_target(k: int, target: Any) -> list[Fraction]:
     if len(numbers) != k:
         raise InputError(f"target holds {len(numbers)} numbers for {k} blocks; one for each block "
                          "is needed")
-    shares = [_share(block, number) for block, number in enumerate(numbers)]
+    shares = [nonnegative(f"target[{block}]", number, "0 or more")
+              for block, number in enumerate(numbers)]
     if not any(shares):
         raise InputError(f"target holds {k} zeros; a block with a share of the weight is needed")
     return shares
-
-
-def _share(block: int, number: WrittenNumber) -> Fraction:
-    try:
-        share = exact_fraction(number)
-    except ValueError as problem:
-        raise InputError(f"target[{block}] is {shown(number)}; {problem}") from problem
-    if share < 0:
-        raise InputError(f"target[{block}] is {shown(number)}; it must be 0 or more")
-    return share
-
-
-def _excess(imbalance: WrittenNumber) -> Fraction:
-    try:
-        excess = exact_fraction(imbalance)
-    except ValueError as problem:
-        raise InputError(f"imbalance is {shown(imbalance)}; {problem}") from problem
-    if excess < 0:
-        raise InputError(f"imbalance is {shown(imbalance)}; it must be >= 0")
-    return excess
 
 
 def block_weights(graph: GraphLike, part: Blocks, k: int | None = None) -> np.ndarray:

@@ -123,7 +123,6 @@ ARRAY = "{}_names"
 
 NAMED_ARRAYS = frozenset(ARRAY.format(kind) for kind in ("vertices", "nets"))
 
-PLAIN_NAMES = (str, int, float, bool, type(None))
 
 
 def arrays_of_names(edited: Edited) -> dict[str, np.ndarray]:
@@ -174,7 +173,7 @@ def _plain(name: Any) -> Json:
         return [*map(_plain, name)]
     if isinstance(name, np.generic):
         name = name.item()
-    if type(name) in PLAIN_NAMES:
+    if type(name) in PLAIN:
         return name
     raise InputError(f"a file holds text, numbers and tuples of them as names, and there is a name "
                      f"{shown(name)}; give others, as networkx.relabel_nodes does")

@@ -203,7 +203,7 @@ class Session(SessionView):
                 self.objective, rounds.last.cost, rounds.feasible, rounds.last.weights.copy(),
                 done.moved, done.migration, done.affected, done.effort,
                 time.perf_counter() - begin, update.loops, update.merged, update.missing,
-                rounds.options.target, lambda name: self._measured(name, version))
+                rounds.options.target, lambda name: self._value(name, version))
 
     def mark(self) -> SessionMark:
         """Mark the current state for `undo`.  A mark needs memory until it is deleted.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -52,8 +52,30 @@ def measured(measure: Callable[[str], int]) -> CountedValues:
     return CountedValues(answers)
 
 
+class PartitionValues:
+    """What a partition costs, by names that graphs or hypergraphs have."""
+
+    if TYPE_CHECKING:
+        def _value(self, name: str) -> int: ...
+
+    @property
+    def cut(self) -> int:
+        """Weight of the edges between blocks, or of the nets that touch several."""
+        return self._value("cut")
+
+    @property
+    def km1(self) -> int:
+        """Of a hypergraph: see :class:`portpart.PartitionResult`."""
+        return self._value("km1")
+
+    @property
+    def soed(self) -> int:
+        """Of a hypergraph: see :class:`portpart.PartitionResult`."""
+        return self._value("soed")
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class SessionUpdate:
+class SessionUpdate(PartitionValues):
     """Result of :meth:`portpart.Session.apply`.
 
     Attributes
@@ -119,21 +141,6 @@ class SessionUpdate:
         ``weight_b / ceil(target_b) - 1``.
         """
         return imbalance_of(self.block_weights, self.target)
-
-    @property
-    def cut(self) -> int:
-        """Weight of the edges between blocks, or of the nets that touch several."""
-        return self._value("cut")
-
-    @property
-    def km1(self) -> int:
-        """Of a hypergraph."""
-        return self._value("km1")
-
-    @property
-    def soed(self) -> int:
-        """Of a hypergraph."""
-        return self._value("soed")
 
     def _value(self, name: str) -> int:
         return self.value if name == self.objective else self.measure(name)

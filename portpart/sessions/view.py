@@ -17,7 +17,7 @@ from portpart.graphs import Graph, Hypergraph, read_only, table
 from portpart.options import checked_flag
 from portpart.sessions.levels import made
 from portpart.sessions.state import SessionState
-from portpart.sessions.update import refuse_uncounted
+from portpart.sessions.update import PartitionValues, refuse_uncounted
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-class SessionView:
+class SessionView(PartitionValues):
     """The blocks of a session, what they cost and weigh, and the graph as it is now.
 
     Attributes
@@ -122,21 +122,6 @@ class SessionView:
             return rounds.edited.ids
 
     @property
-    def cut(self) -> int:
-        """Weight of the edges between blocks, or of the nets that touch several."""
-        return self._measured("cut")
-
-    @property
-    def km1(self) -> int:
-        """Of a hypergraph: see :class:`portpart.PartitionResult`."""
-        return self._measured("km1")
-
-    @property
-    def soed(self) -> int:
-        """Of a hypergraph: see :class:`portpart.PartitionResult`."""
-        return self._measured("soed")
-
-    @property
     def block_weights(self) -> np.ndarray:
         """Weights of the blocks, int64, shape (k,)."""
         with self._state() as rounds:
@@ -166,7 +151,7 @@ class SessionView:
             return (f"<Session: {rounds.edited.vertices.num_alive:,} vertices in {self.k:,} "
                     f"blocks, {self.objective} {rounds.last.cost:,}>")
 
-    def _measured(self, name: str, version: int | None = None) -> int:
+    def _value(self, name: str, version: int | None = None) -> int:
         """A value of the partition, of that version if it is still the last."""
         with self._state() as rounds:
             if version not in (None, self._version):

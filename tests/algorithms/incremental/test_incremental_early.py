@@ -52,7 +52,7 @@ def state(session: Any) -> list[Any]:
     """All that a session shows."""
     arrays = [array if array is None else array.tolist()
               for array in session.graph().arrays.values()]
-    return [session.part.tolist(), session.ids.tolist(), session._measured(session.objective),
+    return [session.part.tolist(), session.ids.tolist(), session._value(session.objective),
             session.block_weights.tolist(), *arrays]
 
 
