@@ -106,25 +106,16 @@ def _divide(graph: Any) -> None:
 
 
 def _ask(graph: Any) -> None:
-    """Count the ranks that have each vertex as a ghost, and ask how many vertices are before."""
+    """Ask how many vertices are before those of this rank."""
     from portpart.backends.programs.program import Program
-    from portpart.primitives.mail import Mail, MailSizes
-    from portpart.primitives.owners import VertexNames, record_add, record_prefix
+    from portpart.primitives.owners import record_prefix
 
-    space, comm, ghosts = graph.space, graph.comm, graph.num_ghosts
-    names = VertexNames(ids=graph.ghost_names, count=space.full(1, ghosts, np.int64))
+    space, comm = graph.space, graph.comm
     program = Program("ask")
     program.record("owners", graph.owners)
-    slots = {name: program.array(name, np.int64)
-             for name in ("ones", "totals", "answers", "count", "shares", "before")}
-    mails = program.record("requests", Mail()), program.record("replies", Mail())
-    record_add(program, program.record("names", names), *mails,
-               [(slots["ones"], slots["totals"], slots["answers"])])
+    slots = {name: program.array(name, np.int64) for name in ("count", "shares", "before")}
     record_prefix(program, slots["count"][0], slots["shares"], slots["before"])
-    own, n = graph.local.num_vertices, graph.totals.num_vertices
     space.executable(program).run(
-        {"names": names, "owners": graph.owners, "comm": comm,
-         "ones": space.full(ghosts, 1, np.int64), "totals": space.zeros(own, np.int64),
-         "answers": space.empty(ghosts, np.int64), "count": space.full(1, own, np.int64),
-         "shares": space.empty(comm.size, np.int64), "before": space.empty(2, np.int64)},
-        n, MailSizes(comm.size, 4 * n, 4 * n * comm.size))
+        {"owners": graph.owners, "comm": comm,
+         "count": space.full(1, graph.local.num_vertices, np.int64),
+         "shares": space.empty(comm.size, np.int64), "before": space.empty(2, np.int64)}, 1)

@@ -110,7 +110,7 @@ class MailLayout(kl.Static):
         return self.third.end
 
 
-def layout_of(lead: AnySlot | None, slots: Sequence[AnySlot], narrow: bool = False) -> MailLayout:
+def layout_of(lead: AnySlot, slots: Sequence[AnySlot], narrow: bool = False) -> MailLayout:
     """The layout of items with fields of these types, behind one of the type of `lead`.
 
     `narrow` says that no value of a field takes more than 32 bits.
@@ -120,7 +120,7 @@ def layout_of(lead: AnySlot | None, slots: Sequence[AnySlot], narrow: bool = Fal
             name = getattr(slot, "name", slot)
             raise ValueError(f"slot {name!r} has no signed integers, which alone travel")
     types = [np.dtype(np.int32) if narrow else slot.dtype for slot in slots]
-    return layout_of_types(None if lead is None else lead.dtype, types)
+    return layout_of_types(lead.dtype, types)
 
 
 def layout_of_types(lead: np.dtype | None, types: Sequence[np.dtype | None]) -> MailLayout:

@@ -1,4 +1,4 @@
-"""Ghosts and questions to owners, against arrays that hold the values of all ranks."""
+"""Ghosts and sums over ranks, against arrays that hold the values of all ranks."""
 
 from __future__ import annotations
 
@@ -9,15 +9,7 @@ from portpart.backends.communication import Local
 from portpart.backends.language import Record
 from portpart.backends.programs.program import Program
 from portpart.primitives.mail import Mail, MailSizes, ship
-from portpart.primitives.owners import (
-    Halo,
-    VertexNames,
-    record_add,
-    record_answers,
-    record_fetch,
-    record_prefix,
-    record_push,
-)
+from portpart.primitives.owners import Halo, record_prefix, record_push
 from portpart.primitives.ranks import Owners
 from tests.helpers.each import looped
 from tests.helpers.ranks.rank_rows import SIZES, SPACES, space_of
@@ -113,98 +105,6 @@ def test_ghosts_of_changed_vertices_get_new_values_and_no_others(here, size, kin
     Local(size).run(main)
 
 
-def questions(names, kinds, sizes, extra):
-    """A program with names and the records for questions about them."""
-    program = Program("ask", sizes=sizes)
-    program.record("owners", Owners(first=np.zeros(1, int)).with_words())
-    asked = program.record("names", names)
-    mails = program.record("requests", Mail()), program.record("answers", Mail())
-    pairs = [(program.array(f"value_{i}", kind), program.array(f"answer_{i}", kind))
-             for i, kind in enumerate(kinds)]
-    return program, asked, mails, pairs, [program.array(name, np.int64) for name in extra]
-
-
-def names_for(size, rng, kind):
-    """The names that each rank asks for, with room behind them."""
-    wanted = [np.flatnonzero(rng.random(N) < rng.random()) for _ in range(size)]
-    return [VertexNames(ids=np.concatenate([w, [77, 5]]).astype(kind), count=np.array([len(w)]))
-            for w in wanted], wanted
-
-
-def asked_by_all(size, width):
-    """Sizes that suffice for any names of all ranks."""
-    return MailSizes(size, width * (N + 2) * size, width * (N + 2) * size)
-
-
-@looped("size", SIZES)
-@looped("kinds", TYPES)
-@looped("id_kind", [np.int32, np.int64])
-def test_values_are_fetched_from_their_owners_again_and_again(here, size, kinds, id_kind):
-    rng = np.random.default_rng([size, len(kinds)])
-    first = borders(size, rng)
-    values = [values_of(kind, rng) for kind in TYPES[kinds]]
-    names, wanted = names_for(size, rng, id_kind)
-    sizes = asked_by_all(size, 7)
-
-    def main(comm):
-        program, asked, mails, pairs, (others, more) = questions(
-            names[comm.rank], TYPES[kinds], sizes, ["others", "more"])
-        record_fetch(program, asked, *mails, pairs)
-        record_answers(program, asked, *mails, [], [(others, more)])
-        own = slice(first[comm.rank], first[comm.rank + 1])
-        answers = [np.zeros(N + 2, kind) for kind in TYPES[kinds]]
-        more = np.zeros(N, int)
-        bound = there(here, {
-            **{f"value_{i}": each[own] for i, each in enumerate(values)},
-            **{f"answer_{i}": each for i, each in enumerate(answers)},
-            "names": names[comm.rank], "owners": owners_of(comm, first), "comm": comm,
-            "others": 3 * np.arange(N)[own], "more": more})
-        here.executable(program).run(bound, size=N, sizes=sizes)
-        here_wanted = wanted[comm.rank]
-        for i, value in enumerate(values):
-            answer = here.to_host(bound[f"answer_{i}"])
-            assert answer[: len(here_wanted)].tolist() == value[here_wanted].tolist()
-        more = here.to_host(bound["more"])
-        assert more[: len(here_wanted)].tolist() == (3 * here_wanted).tolist()
-
-    Local(size).run(main)
-
-
-@looped("size", SIZES)
-@looped("op", ["sum", "min", "max"])
-def test_totals_at_owners_are_those_of_all_ranks_and_come_back(here, size, op):
-    rng = np.random.default_rng(size)
-    first = borders(size, rng)
-    names, wanted = names_for(size, rng, np.int32)
-    sums = [[rng.integers(-(2**55), 2**55, len(w)) for w in wanted] for _ in range(2)]
-    start = rng.integers(-(2**55), 2**55, (2, N))
-    totals = start.copy()
-    ufunc = {"sum": np.add, "min": np.minimum, "max": np.maximum}[op]
-    for total, parts in zip(totals, sums):
-        for ids, part in zip(wanted, parts):
-            ufunc.at(total, ids, part)
-    sizes = asked_by_all(size, 7)
-
-    def main(comm):
-        program, asked, mails, _, slots = questions(
-            names[comm.rank], [], sizes, ["a", "b", "total_a", "total_b", "answer_a", "answer_b"])
-        record_add(program, asked, *mails, list(zip(slots[:2], slots[2:4], slots[4:])), op)
-        own = slice(first[comm.rank], first[comm.rank + 1])
-        held = [start[i, own].copy() for i in range(2)]
-        got = [np.zeros(N, int) for _ in range(2)]
-        bound = there(here, {
-            "a": sums[0][comm.rank], "b": sums[1][comm.rank], "total_a": held[0],
-            "total_b": held[1], "answer_a": got[0], "answer_b": got[1], "comm": comm,
-            "names": names[comm.rank], "owners": owners_of(comm, first)})
-        here.executable(program).run(bound, size=N, sizes=sizes)
-        for total, which in zip(totals, "ab"):
-            mine, answer = (here.to_host(bound[f"{name}_{which}"]) for name in ("total", "answer"))
-            assert mine.tolist() == total[own].tolist()
-            assert answer[: len(wanted[comm.rank])].tolist() == total[wanted[comm.rank]].tolist()
-
-    Local(size).run(main)
-
-
 @looped("size", SIZES)
 def test_prefixes_are_sums_over_the_ranks_before(here, size):
     counts = np.random.default_rng(size).integers(0, 2**40, size)
@@ -248,12 +148,9 @@ def test_rows_arrive_where_they_are_sent(here, size, max_count):
 
 
 def test_fields_that_cannot_travel_are_refused():
-    program, asked, mails, pairs, _ = questions(
-        VertexNames(ids=np.zeros(1, np.int32), count=np.zeros(1, int)), [np.int32] * 4, None, [])
-    floats = program.array("floats", np.float64), program.array("more", np.float64)
+    begin = np.zeros(1, np.int32)
+    halo = Halo(begin=begin, ranks=begin[:0], places=begin[:0], ghost_first=np.zeros(2, np.int64))
     with pytest.raises(ValueError, match="4 fields; an item has 3 at most"):
-        record_fetch(program, asked, *mails, pairs)
-    with pytest.raises(ValueError, match="'floats' has no signed integers"):
-        record_fetch(program, asked, *mails, [floats])
-    with pytest.raises(ValueError, match="answers are not of the types of the values"):
-        record_fetch(program, asked, *mails, [(pairs[0][0], program.array("longs", np.int64))])
+        record_pushing(halo, 4 * [begin], None, True)
+    with pytest.raises(ValueError, match="'field_0' has no signed integers"):
+        record_pushing(halo, [begin.astype(float)], None, True)
