@@ -142,15 +142,11 @@ class LimitRule:
             return Balance(self.k, int(limits[0]), total // self.k, imbalance=self.float_imbalance)
         if means is None:
             means = np.full(self.k, total // self.k, np.int64)
-        return _balance(np.maximum(limits, self.fixed_weight), means, self.float_imbalance)
-
-
-def _balance(limits: np.ndarray, means: np.ndarray, imbalance: float) -> Balance:
-    """Blocks that are alike need no arrays, and give the same result as without a target."""
-    k = len(limits)
-    if (limits == limits[0]).all() and (means == means[0]).all():
-        return Balance(k, int(limits[0]), int(means[0]), imbalance=imbalance)
-    return Balance(k, int(limits.max()), int(means.max()), limits, means, imbalance)
+        limits, k = np.maximum(limits, self.fixed_weight), self.k
+        # blocks that are alike need no arrays, and give the same result as without a target
+        if (limits == limits[0]).all() and (means == means[0]).all():
+            return Balance(k, int(limits[0]), int(means[0]), imbalance=self.float_imbalance)
+        return Balance(k, int(limits.max()), int(means.max()), limits, means, self.float_imbalance)
 
 
 def fixed_weights(graph: Any, fixed: Array, k: int) -> np.ndarray:

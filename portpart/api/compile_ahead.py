@@ -125,10 +125,6 @@ def _volume() -> graphs.Graph:
     return generators.grid_3d(side, side, side)
 
 
-def _matrix() -> graphs.Hypergraph:
-    return as_hypergraph(_volume().to_scipy(), model="row-net")
-
-
 def _road() -> graphs.Graph:
     return generators.road_network(VERTICES // 2)
 
@@ -143,7 +139,7 @@ KINDS: dict[str, Callable[[], Iterable[graphs.EitherGraph]]] = {
     "mesh": lambda: (_mesh(), generators.delaunay(VERTICES), _volume(), _weighted(_volume())),
     "web": lambda: (generators.rmat(15),),
     "circuit": lambda: (generators.netlist(VERTICES),),
-    "matrix": lambda: (_matrix(),),
+    "matrix": lambda: (as_hypergraph(_volume().to_scipy(), model="row-net"),),
     EDGES: lambda: (generators.rmat(13, 5), generators.grid_2d(50), generators.grid_2d(100),
                     _road(), _weighted(_road())),
 }

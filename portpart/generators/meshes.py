@@ -73,7 +73,7 @@ def airfoil_mesh(num_points: int, seed: int = 0) -> PlacedGraph:
     if num_points < MIN_POINTS:
         raise InputError(f"num_points is {num_points}; at least {MIN_POINTS} are needed")
     circle = _circle_points(num_points, np.random.default_rng(seed))
-    plane = _joukowski(circle)
+    plane = circle + 1 / circle
     points = np.stack([plane.real, plane.imag], axis=1)
     corners = triangles_of(points)
     middles = plane[corners].mean(axis=1)
@@ -95,10 +95,6 @@ def _circle_points(num_points: int, random: np.random.Generator) -> np.ndarray:
     for coordinate in (angle, height):
         coordinate += in_flow * JITTER * spacing * (random.random(num_points) - 0.5)
     return CENTRE + RADIUS * np.exp(height + 1j * (angle + np.angle(1 - CENTRE)))
-
-
-def _joukowski(w: np.ndarray) -> np.ndarray:
-    return w + 1 / w
 
 
 def _in_body(z: np.ndarray) -> np.ndarray:

@@ -80,14 +80,6 @@ class IgraphNetwork(Protocol):
     def ecount(self) -> int: ...
 
 
-class NetworkitNetwork(Protocol):
-    """A graph of NetworKit."""
-
-    def numberOfNodes(self) -> int: ...  # noqa: N802
-
-    def numberOfEdges(self) -> int: ...  # noqa: N802
-
-
 class Frame(Protocol):
     """A table of edges of pandas, polars or cuDF."""
 
@@ -102,8 +94,8 @@ class PathOfFile(Protocol):
 
 
 GraphLike: TypeAlias = Union[
-    "ArrayLike", OwnGraph, OwnMesh, SparseMatrix, Network, IgraphNetwork, NetworkitNetwork,
-    Frame, Sequence[Any], Mapping[Any, Any], PathOfFile]
+    "ArrayLike", OwnGraph, OwnMesh, SparseMatrix, Network, IgraphNetwork, Frame,
+    Sequence[Any], Mapping[Any, Any], PathOfFile]
 """What :func:`portpart.as_graph` or :func:`portpart.as_hypergraph` takes; text is a path."""
 
 MeshLike: TypeAlias = Union["ArrayLike", OwnMesh, Sequence[Any], PathOfFile]

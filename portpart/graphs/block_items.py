@@ -11,7 +11,7 @@ from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs.csr import Runs, distinct
 from portpart.graphs.row_choice import EntryChoice, EntryNumbers, EntryRows, listed_entries
 from portpart.graphs.structure import Csr
-from portpart.primitives import gather, iota, lower_bound, put_one, sort_keys
+from portpart.primitives import gather, iota, lower_bound, lower_bounds, put_one, sort_keys
 
 # What each block of a partition has, and what it needs of others: vertices, nets, columns ------
 #
@@ -85,9 +85,7 @@ def pairs_of(space: ExecutionSpace, part: Array) -> Array:
 def known_pairs(space: ExecutionSpace, keys: Array, width: int, k: int,
                 owner: Array | None = None) -> BlockPairs:
     """Ascending pairs, as kernels look them up."""
-    first = space.empty(k + 1, np.int64)
-    space.parallel_for(k + 1, find_block, keys, len(keys), width, first)
-    return BlockPairs(keys, first, owner)
+    return BlockPairs(keys, lower_bounds(space, keys, k + 1, width), owner)
 
 
 def reached(space: ExecutionSpace, pairs: Array, rows: Csr, mean: float, known: BlockPairs,
@@ -203,12 +201,6 @@ NEW, HAD = EntryNumbers(new_pair, keeps_places=False), EntryNumbers(number_in)
 def write_pair(v, part, width, keys):
     """keys[v] = the pair of v's block and v."""
     keys[v] = kl.int64(part[v]) * width + v
-
-
-@kl.kernel
-def find_block(block, keys, count, width, first):
-    """first[block] = the first of some ascending pairs that is of a block or of one behind it."""
-    first[block] = lower_bound(keys, 0, count, kl.int64(block) * width)
 
 
 @kl.kernel

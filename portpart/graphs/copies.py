@@ -124,10 +124,14 @@ def rows_in_order(graph: Graph, places: Array) -> Graph:
 
 
 def entries_in_order(space: ExecutionSpace, offsets: Array, values: Array, places: Array,
-                     there: Array) -> Array:
-    """Values of the arcs of rows where row v becomes row ``places[v]``, which begins there."""
-    result = space.empty(len(values), values.dtype)
-    space.parallel_for(len(places), copy_row, offsets, values, places, there, result, team=TEAM)
+                     there: Array, names: Array | None = None) -> Array:
+    """Values of the arcs of rows where row v becomes row ``places[v]``, which begins there.
+
+    With `names` what vertices, the values, are called.
+    """
+    result = space.empty(len(values), values.dtype if names is None else names.dtype)
+    space.parallel_for(len(places), copy_row, offsets, values, names, places, there, result,
+                       team=TEAM)
     return result
 
 
@@ -145,9 +149,9 @@ def write_degree(v, offsets, degrees):
 
 
 @kl.kernel
-def copy_row(v, offsets, values, places, there, result):
-    """Copy the row of v to where that of its place begins.  A team."""
+def copy_row(v, offsets, values, names, places, there, result):
+    """Copy the row of v, perhaps renamed, to where that of its place begins.  A team."""
     begin = kl.int64(offsets[v])
     place = kl.int64(there[places[v]])
     for i in range(kl.lane(), offsets[v + 1] - begin, kl.team_size()):
-        result[place + i] = values[begin + i]
+        result[place + i] = kl.value_or(names, values[begin + i], values[begin + i])

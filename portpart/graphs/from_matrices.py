@@ -27,11 +27,7 @@ def parts_of_sparse(matrix: Any, mode: str) -> tuple[Any, Any, Any]:
         raise InputError(f"the matrix has shape {tuple(matrix.shape)}; an adjacency matrix is "
                          "square: portpart.as_hypergraph(matrix) makes a hypergraph of it, whose "
                          "nets are the rows")
-    try:
-        rows = matrix.tocsr()
-    except (TypeError, ValueError, IndexError, NotImplementedError) as problem:
-        raise InputError(f"the matrix of {matrix.dtype} has no compressed rows: "
-                         f"{problem}") from problem
+    rows = _compressed(matrix)
     values = rows.data
     if values.dtype.kind == "c":
         if mode not in (ABS, IGNORE):
@@ -39,6 +35,15 @@ def parts_of_sparse(matrix: Any, mode: str) -> tuple[Any, Any, Any]:
                              'weights="ignore" the pattern alone')
         values = abs(values)
     return rows.indptr, rows.indices, values
+
+
+def _compressed(matrix: Any, columns: bool = False) -> Any:
+    """A sparse matrix in CSR or, by columns, in CSC form."""
+    try:
+        return matrix.tocsc() if columns else matrix.tocsr()
+    except (TypeError, ValueError, IndexError, NotImplementedError) as problem:
+        raise InputError(f"the matrix of {matrix.dtype} has no compressed rows: "
+                         f"{problem}") from problem
 
 
 def parts_of_tuple(parts: tuple[Any, ...]) -> tuple[Any, Any, Any]:
@@ -83,11 +88,7 @@ def nets_of_matrix(matrix: Any, model: str | None, diagonal: bool) -> NetInput:
     model = checked_model(model)
     if len(matrix.shape) != 2:
         raise InputError(f"the matrix has shape {tuple(matrix.shape)}; two dimensions are needed")
-    try:
-        lines = matrix.tocsc() if model == COLUMN_NET else matrix.tocsr()
-    except (TypeError, ValueError, IndexError, NotImplementedError) as problem:
-        raise InputError(f"the matrix of {matrix.dtype} has no compressed rows: "
-                         f"{problem}") from problem
+    lines = _compressed(matrix, model == COLUMN_NET)
     across = int(matrix.shape[0 if model == COLUMN_NET else 1])
     if model == FINE_GRAIN:
         if diagonal:

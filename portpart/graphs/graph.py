@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from scipy.sparse import csr_array
 
-    from portpart.backends.programs import Array, ExecutionSpace, Program, Slot
+    from portpart.backends.programs import Array, ExecutionSpace
     from portpart.graphs.arrays import Blocks
 
 
@@ -134,14 +134,6 @@ class Graph(structure.ArcMeasures, structure.GraphOfSpace):
             self._rows["csr"] = structure.Csr(self.offsets[:-1], self.offsets[1:], self.targets,
                                               self.weights, self.vertex_weights, self.global_ids)
         return self._rows["csr"]
-
-    def declare(self, program: Program) -> tuple[Slot, Slot, Slot, Slot]:
-        """Slots of `program` for arrays of these types, named as in :attr:`arrays`."""
-        offsets, targets, weights, vertex_weights = (
-            program.array(name, None if array is None else array.dtype)
-            for name, array in self.arrays.items()
-        )
-        return offsets, targets, weights, vertex_weights
 
     def to_scipy(self) -> csr_array:
         """Return the adjacency matrix as a SciPy CSR array on the host; without weights, values are

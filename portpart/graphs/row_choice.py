@@ -13,7 +13,7 @@ from portpart.errors import InputError
 from portpart.graphs.arrays import as_array, item_of
 from portpart.graphs.csr import team_for
 from portpart.graphs.structure import Csr
-from portpart.primitives import offsets_from_counts, positions_of
+from portpart.primitives import mark_number, offsets_from_counts, positions_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
@@ -146,7 +146,7 @@ def chosen_vertices(space: ExecutionSpace, vertices: ArrayLike, n: int,
     space.parallel_for(len(given), check_choice, given, places, wrong)
     _refuse(space, given, item_of(space, wrong, 0), "there twice", what)
     listed = given.astype(np.int32)
-    space.parallel_for(len(listed), flag_choice, listed, flags)
+    space.parallel_for(len(listed), mark_number, listed, 0, flags)
     return listed, flags, places
 
 
@@ -171,12 +171,6 @@ def check_choice(i, given, places, wrong):
     """wrong[0] = the first place of a vertex that stands at another one, too.  Atomic."""
     if places[given[i]] != i:
         kl.atomic_min(wrong, 0, i)
-
-
-@kl.kernel
-def flag_choice(i, listed, flags):
-    """Flag a vertex."""
-    flags[listed[i]] = kl.int8(1)
 
 
 @kl.device

@@ -149,13 +149,8 @@ class RowStore:
         begin = places[:-1].astype(dtype)
         moved = EditableRows(begin, begin + (rows.end - rows.begin).astype(dtype), capacity,
                              kl.absent(), None)
-
-        def together(old: Array) -> Array:
-            new = space.empty(length, old.dtype)
-            copy_rows(space, rows, moved.begin, old, new, None, self.growth.wide)
-            return new
-
-        self._replace(length, moved, used, together)
+        self._replace(length, moved, used, lambda old: copied_rows(
+            space, rows, moved.begin, old, length, None, self.growth.wide))
 
     def _replace(self, length: int, rows: EditableRows, used: int,
                  change: Callable[[Array], Array]) -> None:
@@ -195,14 +190,11 @@ class RowStore:
         chosen_rows = rows.replaced(begin=begin, end=end)
         places = offsets_from_counts(space, end - begin)
         length = int(space.to_host(places[count:])[0])
-
-        def together(old: Array, names: Array | None) -> Array:
-            new = space.empty(length, old.dtype)
-            copy_rows(space, chosen_rows, places, old, new, names, self.growth.wide)
-            return new
-
-        elements = together(rows.elements, number)
-        weights = None if rows.weights is None else together(rows.weights, None)
+        elements, weights = (
+            None if old is None else copied_rows(space, chosen_rows, places, old, length, names,
+                                                 self.growth.wide)
+            for old, names in ((rows.elements, number), (rows.weights, None)))
+        assert elements is not None
         if chosen is not None:
             places = with_last(space, places, chosen)
         return places.astype(places_dtype(length)), elements, weights
@@ -226,13 +218,11 @@ def with_last(space: ExecutionSpace, places: Array, chosen: Array) -> Array:
     return result
 
 
-def extended(space: ExecutionSpace, array: Array, length: int, value: Any,
-             kept: int | None = None) -> Array:
-    """A longer copy of an array: this many elements are kept, the rest is `value`."""
-    kept = len(array) if kept is None else kept
+def extended(space: ExecutionSpace, array: Array, length: int, value: Any) -> Array:
+    """A longer copy of an array, whose new elements are `value`."""
     result = space.empty(length, array.dtype)
-    result[:kept] = array[:kept]
-    result[kept:] = value
+    result[: len(array)] = array
+    result[len(array) :] = value
     return result
 
 
@@ -294,34 +284,29 @@ def tighten(row, rows: EditableRows, growth: RowGrowth, capacity):
     capacity[row] = kl.int32(wanted)
 
 
-def copy_rows(space: ExecutionSpace, rows: EditableRows, places: Array, source: Array,
-              target: Array, names: Array | None, widest: int) -> None:
-    """Copy rows to new places, under other names if there are any, those beyond `widest` apart."""
-    space.parallel_for(len(rows.begin), copy_row, rows, places, source, names, target, widest,
+def copied_rows(space: ExecutionSpace, rows: EditableRows, places: Array, source: Array,
+                length: int, names: Array | None, widest: int) -> Array:
+    """Rows at new places of a new pool, under other names if there are any.
+
+    Rows beyond `widest` are copied apart, by wider teams.
+    """
+    result = space.empty(length, source.dtype)
+    space.parallel_for(len(rows.begin), copy_row, None, rows, places, source, names, result, widest,
                        team=TEAM)
     wide = positions_of(space, rows.end - rows.begin > widest)
-    space.parallel_for(len(wide), copy_wide_row, wide, rows, places, source, names, target,
+    space.parallel_for(len(wide), copy_row, wide, rows, places, source, names, result, MAX_INT32,
                        team=WIDE_TEAM)
-
-
-@kl.device
-def copy_elements(row, rows: EditableRows, places, source, names, target):
-    """Copy the elements of a row, under the names that they have, by a team."""
-    place = kl.int64(places[row]) - kl.int64(rows.begin[row])
-    for at in range(kl.int64(rows.begin[row]) + kl.lane(), kl.int64(rows.end[row]), kl.team_size()):
-        element = source[at]
-        target[place + at] = kl.value_or(names, element, element)
-    return place
+    return result
 
 
 @kl.kernel
-def copy_row(row, rows: EditableRows, places, source, names, target, widest):
-    """Copy the elements of a row to its new place, unless it is a wide one."""
-    if kl.int64(rows.end[row]) - kl.int64(rows.begin[row]) <= widest:
-        copy_elements(row, rows, places, source, names, target)
-
-
-@kl.kernel
-def copy_wide_row(i, wide, rows: EditableRows, places, source, names, target):
-    """Copy the elements of a wide row to its new place."""
-    copy_elements(kl.int64(wide[i]), rows, places, source, names, target)
+def copy_row(i, listed, rows: EditableRows, places, source, names, result, widest):
+    """Copy the elements of a row, which may be listed, to its new place, unless it is too wide."""
+    row = kl.value_or(listed, i, i)
+    begin = kl.int64(rows.begin[row])
+    end = kl.int64(rows.end[row])
+    if end - begin <= widest:
+        place = kl.int64(places[row]) - begin
+        for at in range(begin + kl.lane(), end, kl.team_size()):
+            element = source[at]
+            result[place + at] = kl.value_or(names, element, element)

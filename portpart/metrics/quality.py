@@ -13,7 +13,7 @@ from portpart.graphs import Blocks, Graph, GraphLike, Topology, checked_topology
 from portpart.graphs.ranks import RankGraph
 from portpart.metrics.balance import block_weights_of
 from portpart.metrics.nets import NetsView, net_boundary_of, net_cut_of, view_of
-from portpart.metrics.view import PartitionView, boundary_of_rank, cut_of_ranks, on_ranks
+from portpart.metrics.view import PartitionView, on_ranks
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -53,7 +53,8 @@ def cut(graph: GraphLike, part: Blocks) -> int:
     2
     """
     if isinstance(graph, RankGraph):
-        return on_ranks(graph, part, None, cut_of_ranks)
+        return int(on_ranks(graph, part, None, lambda view: sum_over_ranks(
+            view.comm, [view.cut_arc_weights.sum()]))[0]) // 2
     view = view_of(graph, part)
     return net_cut_of(view) if isinstance(view, NetsView) else cut_of(view)
 
@@ -81,7 +82,7 @@ def boundary_vertices(graph: GraphLike, part: Blocks) -> np.ndarray:
     array([1, 2])
     """
     if isinstance(graph, RankGraph):
-        return on_ranks(graph, part, None, boundary_of_rank)
+        return on_ranks(graph, part, None, lambda view: view.first + boundary_of(view))
     view = view_of(graph, part)
     return net_boundary_of(view) if isinstance(view, NetsView) else boundary_of(view)
 
@@ -275,8 +276,9 @@ def level_costs(graph: GraphLike, part: Blocks, topology: Topology) -> np.ndarra
     >>> portpart.metrics.level_costs(path, [0, 1, 2, 3], machine)
     array([ 2, 10])
     """
-    here, there, weights = _cut_arcs(graph, part, topology)
-    return level_costs_of(topology, here, there, weights)
+    view = PartitionView(graph, part, checked_topology(topology).num_elements)
+    return level_costs_of(topology, view.part[view.cut_arc_tails], view.part[view.cut_arc_heads],
+                          view.cut_arc_weights)
 
 
 def level_costs_of(topology: Topology, here: np.ndarray, there: np.ndarray,
@@ -333,9 +335,3 @@ def traffic_matrix(graph: GraphLike, part: Blocks, k: int | None = None) -> csr_
     matrix = coo_array((view.cut_arc_weights, pairs), shape=(view.k, view.k)).tocsr()
     matrix.sort_indices()
     return matrix
-
-
-def _cut_arcs(graph: GraphLike, part: Blocks,
-              topology: Topology) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    view = PartitionView(graph, part, checked_topology(topology).num_elements)
-    return view.part[view.cut_arc_tails], view.part[view.cut_arc_heads], view.cut_arc_weights

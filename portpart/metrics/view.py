@@ -135,16 +135,6 @@ def on_ranks(graph: RankGraph, part: Blocks, k: int | None,
     return graph.call(lambda rows: measure(RankView(rows, part, k)))
 
 
-def cut_of_ranks(view: RankView) -> int:
-    """:func:`cut` of the views of all ranks."""
-    return int(sum_over_ranks(view.comm, [view.cut_arc_weights.sum()])[0]) // 2
-
-
-def boundary_of_rank(view: RankView) -> np.ndarray:
-    """:func:`boundary_vertices` of this rank."""
-    return view.first + np.unique(view.cut_arc_tails)
-
-
 def block_weights_of_ranks(view: RankView) -> np.ndarray:
     """:func:`block_weights` of the views of all ranks."""
     weights, own = np.zeros(view.k, np.int64), view.part[: view.num_own]

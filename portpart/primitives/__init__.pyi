@@ -6,6 +6,7 @@ from .basic import (
     gather_one as gather_one,
     iota as iota,
     lower_bound as lower_bound,
+    lower_bounds as lower_bounds,
     name_index as name_index,
     place_of as place_of,
     put_one as put_one,
@@ -65,6 +66,7 @@ from .ranks import (
     counted_in_parts as counted_in_parts,
     even_borders as even_borders,
     grouped as grouped,
+    mark_number as mark_number,
     places_among_ranks as places_among_ranks,
     rank_of as rank_of,
 )

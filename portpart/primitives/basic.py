@@ -86,6 +86,20 @@ def lower_bound(values, first, last, value):
     return low
 
 
+def lower_bounds(space: ExecutionSpace, values: Array, count: int, step: int, start: int = 0,
+                 dtype: DTypeLike = np.int64) -> Array:
+    """The first places in ascending values of none less than ``start + i * step``, for each i."""
+    result = space.empty(count, dtype)
+    space.parallel_for(count, write_bound, values, len(values), step, start, result)
+    return result
+
+
+@kl.kernel
+def write_bound(i, values, count, step, start, result):
+    """result[i] = the first place of a value that is no less than start + i * step."""
+    result[i] = lower_bound(values, 0, count, start + i * step)
+
+
 @kl.device
 def row_at(place, begin, num_rows):
     """The row that a place is in: the last one that begins there or before it, or row 0."""
@@ -132,8 +146,7 @@ def name_index(space: ExecutionSpace, names: Array, end: int) -> NameIndex:
     count = len(names)
     shift = max(0, (FILL * end // max(1, count)).bit_length() - 1)
     buckets = (max(0, end - 1) >> shift) + 1
-    first = space.empty(buckets + 1, np.int32)
-    space.parallel_for(buckets + 1, begin_bucket, names, count, shift, first)
+    first = lower_bounds(space, names, buckets + 1, 1 << shift, dtype=np.int32)
     return NameIndex(names, first).over(NameIndex.own_words(space.full(1, shift, np.int64)))
 
 
@@ -143,9 +156,3 @@ def place_of(name, index: NameIndex):
     bucket = kl.int64(name) >> index.shift
     return lower_bound(index.names, kl.int64(index.first[bucket]),
                        kl.int64(index.first[bucket + 1]), name)
-
-
-@kl.kernel
-def begin_bucket(bucket, names, count, shift, first):
-    """first[bucket] = the first name of the bucket, or of one behind it."""
-    first[bucket] = kl.int32(lower_bound(names, 0, count, bucket << shift))

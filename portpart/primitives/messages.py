@@ -48,11 +48,6 @@ class Part(NamedTuple):
     kinds: Sequence[Any] | None = None
 
     @property
-    def layout(self) -> mail.MailLayout:
-        """Where the columns stand in a packed row."""
-        return self.ways.layout
-
-    @property
     def ways(self) -> RowPacking:
         """How rows are packed and unpacked."""
         return _ways(*(self.kinds or [each.dtype for each in self.columns]))
@@ -144,7 +139,7 @@ def _packed(space: ExecutionSpace, message: Message, size: int) -> tuple[Array, 
     """The words of a message, and the numbers that go with it."""
     parts, numbers = message.parts, np.zeros((size, NUMBERS), np.int64)
     for part in parts:
-        numbers[:, 0] += part.counts * part.layout.width
+        numbers[:, 0] += part.counts * part.ways.layout.width
     if len(parts) == 2:
         numbers[:, 1] = parts[1].counts
     if message.words:
@@ -159,11 +154,11 @@ def _unpacked(space: ExecutionSpace, message: Message, words: Array,
     """What arrives of the parts that all ranks send."""
     given, counts = message.parts, []
     if len(given) == 2:
-        counts = [reported[:, 0] - reported[:, 1] * given[1].layout.width, reported[:, 1]]
+        counts = [reported[:, 0] - reported[:, 1] * given[1].ways.layout.width, reported[:, 1]]
     elif given:
         counts = [reported[:, 0]]
     if given:
-        counts[0] = counts[0] // given[0].layout.width
+        counts[0] = counts[0] // given[0].ways.layout.width
     parts = []
     for part, count in zip(given, counts):
         total = int(count.sum())
@@ -196,7 +191,7 @@ def _for_rows(space: ExecutionSpace, words: Array, parts: Sequence[Part],
     """Run kernels for all rows of the parts, where words for a rank stand together."""
     if not len(words):
         return
-    layouts, counts = [each.layout for each in parts], [each.counts.tolist() for each in parts]
+    layouts, counts = [each.ways.layout for each in parts], [each.counts.tolist() for each in parts]
     size, place = len(counts[0]), 0
     firsts: list[list[int]] = [[0] for _ in parts]
     shifts: list[list[int]] = [[] for _ in parts]

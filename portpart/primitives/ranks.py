@@ -7,7 +7,7 @@ import numpy as np
 from portpart.backends import language as kl
 from portpart.backends.communication import Communicator
 from portpart.backends.programs import Array, ExecutionSpace
-from portpart.primitives.basic import gather, lower_bound
+from portpart.primitives.basic import gather, lower_bound, lower_bounds
 from portpart.primitives.messages import Message, Part, Talk
 from portpart.primitives.scan import offsets_from_counts
 from portpart.primitives.sort import sort_keys
@@ -59,9 +59,7 @@ def grouped(space: ExecutionSpace, owners: Owners, size: int,
 
 def counted(space: ExecutionSpace, ranks: Array, size: int) -> np.ndarray:
     """How often each rank stands in an ascending array."""
-    counts = space.empty(size, np.int64)
-    space.parallel_for(size, count_rank, ranks, len(ranks), counts)
-    return space.to_host(counts)
+    return np.diff(space.to_host(lower_bounds(space, ranks, size + 1, 1)))
 
 
 def counted_in_parts(space: ExecutionSpace, places: Array, lengths: np.ndarray) -> np.ndarray:
@@ -81,12 +79,6 @@ def rank_of(firsts, i, size):
 def find_owner(i, names, firsts, size, ranks):
     """ranks[i] = the rank that owns a vertex."""
     ranks[i] = kl.int32(rank_of(firsts, kl.int64(names[i]), size))
-
-
-@kl.kernel
-def count_rank(rank, ranks, count, counts):
-    """counts[rank] = how often it stands in an ascending array."""
-    counts[rank] = lower_bound(ranks, 0, count, rank + 1) - lower_bound(ranks, 0, count, rank)
 
 
 @kl.kernel

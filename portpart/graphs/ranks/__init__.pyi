@@ -8,14 +8,11 @@ from .ghosts import (
     GhostRows as GhostRows,
     Route as Route,
     ghost_rows as ghost_rows,
-    values_for_ghosts as values_for_ghosts,
-)
-from .handles import (
-    Handles as Handles,
-    Identities as Identities,
     number_own as number_own,
     owned as owned,
+    values_for_ghosts as values_for_ghosts,
 )
+from .handles import Handles as Handles, Identities as Identities
 from .moving import Moved as Moved, move_vertices as move_vertices
 from .rank_graph import RankGraph as RankGraph
 from .rank_rows import DistributedGraph as DistributedGraph

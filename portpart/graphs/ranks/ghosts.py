@@ -12,7 +12,6 @@ from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import Csr, distinct, tails
 from portpart.graphs.ranks.halo import foreign_targets
-from portpart.graphs.ranks.handles import owned
 from portpart.graphs.ranks.rank_rows import DistributedGraph
 
 # For each ghost the own vertices that it has arcs to: none has to be asked for them ------------
@@ -41,8 +40,7 @@ def ghost_rows(graph: DistributedGraph) -> GhostRows:
     space.parallel_for(own, count_crossing, local.csr, graph.halo, own, counts)
     ghosts, first = foreign_targets(space, local.offsets, local.targets, 0, own, counts)
     ordered, order = primitives.sort_keys(space, ghosts)
-    begin = space.empty(graph.num_ghosts + 1, np.int64)
-    space.parallel_for(len(begin), find_first, ordered, len(ordered), own, begin)
+    begin = primitives.lower_bounds(space, ordered, graph.num_ghosts + 1, 1, own)
     return GhostRows(begin, primitives.gather(space, tails(space, first, len(ghosts)), order))
 
 
@@ -55,12 +53,6 @@ def count_crossing(v, graph: Csr, halo: primitives.Halo, own, counts):
             if graph.targets[arc] >= own:
                 count += 1
     counts[v] = kl.int32(count)
-
-
-@kl.kernel
-def find_first(ghost, ordered, count, own, begin):
-    """begin[ghost] = the first entry of a ghost, or of what comes behind it."""
-    begin[ghost] = primitives.lower_bound(ordered, 0, count, own + ghost)
 
 
 # Values of all own vertices on their way to ghosts: in an order that both sides know -----------
@@ -143,3 +135,24 @@ class Route:
                                                               for each in arrays],
                                                              np.asarray(asked.counts))])
         return list(received.parts[0].columns)
+
+
+# Local numbers of own vertices ------------------------------------------------------------------
+
+
+def owned(graph: DistributedGraph, names: Array) -> Array:
+    """The local numbers of own vertices."""
+    return local_numbers(graph.space, names, int(graph.first[graph.comm.rank]))
+
+
+def local_numbers(space: ExecutionSpace, names: Array, first: int) -> Array:
+    """The numbers of vertices that count from the first own vertex on."""
+    result = space.empty(len(names), np.int32)
+    space.parallel_for(len(names), number_own, names, first, result)
+    return result
+
+
+@kl.kernel
+def number_own(i, names, first, result):
+    """result[i] = the local number of an own vertex."""
+    result[i] = kl.int32(names[i] - first)

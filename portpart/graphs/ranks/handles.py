@@ -10,8 +10,8 @@ import numpy as np
 
 from portpart import primitives
 from portpart.backends import language as kl
-from portpart.backends.programs import Array, ExecutionSpace
-from portpart.graphs import distinct
+from portpart.backends.programs import Array
+from portpart.graphs import distinct, flag_label
 from portpart.graphs.ranks.rank_rows import DistributedGraph
 
 UNKNOWN = -1
@@ -113,7 +113,7 @@ class Handles:
         space, result = self.space, self.space.empty(len(names), np.int32)
         space.parallel_for(len(names), find_handle, names, None, self._known, result)
         are_new = space.empty(len(names), np.int8)
-        space.parallel_for(len(names), mark_unknown, result, are_new)
+        space.parallel_for(len(names), flag_label, result, UNKNOWN, are_new)
         new = primitives.positions_of(space, are_new)
         if len(new):
             self._append(distinct(space, primitives.gather(space, names, new)))
@@ -153,18 +153,6 @@ class Handles:
             VertexHandles.own_words(space.asarray(np.array(words))))
 
 
-def owned(graph: DistributedGraph, names: Array) -> Array:
-    """The local numbers of own vertices."""
-    return local_numbers(graph.space, names, int(graph.first[graph.comm.rank]))
-
-
-def local_numbers(space: ExecutionSpace, names: Array, first: int) -> Array:
-    """The numbers of vertices that count from the first own vertex on."""
-    result = space.empty(len(names), np.int32)
-    space.parallel_for(len(names), number_own, names, first, result)
-    return result
-
-
 @kl.kernel
 def find_handle(number, names, places, known: VertexHandles, handles):
     """Write the handle of the vertex at this place, or UNKNOWN."""
@@ -193,18 +181,6 @@ def enter_id(i, places, handles, given, global_ids):
 
 
 @kl.kernel
-def mark_unknown(i, handles, are_new):
-    """are_new[i] = whether there is no handle."""
-    are_new[i] = kl.int8(handles[i] == UNKNOWN)
-
-
-@kl.kernel
 def shift_number(i, numbers, by):
     """numbers[i] += by."""
     numbers[i] += by
-
-
-@kl.kernel
-def number_own(i, names, first, result):
-    """result[i] = the local number of an own vertex."""
-    result[i] = kl.int32(names[i] - first)

@@ -14,23 +14,18 @@ from portpart import primitives
 from portpart.backends import language as kl
 from portpart.backends.communication import planned
 from portpart.backends.programs import Array
-from portpart.graphs import Csr, Graph, Rows, degrees_of, entries_in_order
+from portpart.graphs import Graph, Rows, degrees_of, entries_in_order
 from portpart.graphs.ranks.distribution import (
     rows_for_ranks,
     rows_from_ranks,
     short_offsets,
     with_ghosts,
 )
-from portpart.graphs.ranks.ghosts import values_for_ghosts
+from portpart.graphs.ranks.ghosts import local_numbers, values_for_ghosts
 from portpart.graphs.ranks.halo import local_rows
-from portpart.graphs.ranks.handles import local_numbers
 from portpart.graphs.ranks.rank_rows import DistributedGraph
 
 __all__ = ["Moved", "move_vertices"]
-
-TEAM = 8
-"""Lanes that copy a row."""
-
 
 @dataclass(frozen=True, eq=False)
 class Moved:
@@ -163,9 +158,8 @@ def _arcs_in_order(graph: DistributedGraph, leaving: _Leaving
         space, primitives.put_to(space, leaving.places, degrees_of(local)))
     ends = np.concatenate([[0], np.cumsum(leaving.counts)])
     counts = np.diff(space.to_host(offsets)[ends])
-    heads = space.empty(local.num_arcs, leaving.names.dtype)
-    space.parallel_for(local.num_vertices, copy_renamed, local.csr, leaving.names, leaving.places,
-                       offsets, heads, team=TEAM)
+    heads = entries_in_order(space, local.offsets, local.targets, leaving.places, offsets,
+                             leaving.names)
     weights = local.weights
     if weights is not None:
         weights = entries_in_order(space, local.offsets, weights, leaving.places, offsets)
@@ -205,12 +199,3 @@ def name_anew(i, by_group, order, shifts, names, places):
     v = order[i]
     names[v] = i + shifts[by_group[i]]
     places[v] = kl.int32(i)
-
-
-@kl.kernel
-def copy_renamed(v, graph: Csr, names, places, there, result):
-    """Copy the heads of a row, by their new names, to where that of its place begins.  A team."""
-    begin = kl.int64(graph.begin[v])
-    place = kl.int64(there[places[v]])
-    for i in range(kl.lane(), graph.end[v] - begin, kl.team_size()):
-        result[place + i] = names[graph.targets[begin + i]]

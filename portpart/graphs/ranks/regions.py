@@ -15,8 +15,7 @@ from portpart import primitives
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import Csr, global_id
-from portpart.graphs.ranks.ghosts import values_for_ghosts
-from portpart.graphs.ranks.handles import owned
+from portpart.graphs.ranks.ghosts import owned, values_for_ghosts
 from portpart.graphs.ranks.rank_rows import DistributedGraph
 
 SPACING, MAX_SEEDS = 64, 1 << 15
