@@ -5,16 +5,14 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
-import pytest
 
 from tests import oracles
 from tests.api.brute_force import drawn_case, run
 from tests.oracles.exhaustive import possible
 
 
-@pytest.mark.parametrize("seed", [11, 12])
-def test_no_verdict_is_wrong(seed: int) -> None:
-    tally = run(700, seed, max_vertices=10)
+def test_no_verdict_is_wrong() -> None:
+    tally = run(700, 11, max_vertices=10)
     assert tally["WRONG"] == 0
     assert min(tally["feasible"], tally["infeasible"], tally["refused"]) > 50
 

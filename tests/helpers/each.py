@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Iterable
+from itertools import product
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -57,3 +58,12 @@ def looped(names: str | tuple[str, ...], cases: Collection[Any]) -> Callable[[An
         return goes_through_all
 
     return decorate
+
+
+def every_other(*axes: Collection[Any], first: int = 0) -> list[tuple[Any, ...]]:
+    """Half of all combinations; of three axes and more, any value still meets each of any other.
+
+    With ``first=1`` it is the other half.
+    """
+    return [tuple(value for _, value in each) for each in product(*map(enumerate, axes))
+            if sum(place for place, _ in each) % 2 == first]

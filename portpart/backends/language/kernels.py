@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 NO_VALUES: Mapping[str, Any] = types.MappingProxyType({})
 
+_GIVEN = object()
+"""In place of the value of a parameter that is not static."""
+
 _checking = threading.RLock()
 """The only lock that is taken during a check: those of cached properties would wait in circles."""
 
@@ -185,9 +188,15 @@ class CheckedFunction:
         """Run as plain Python, with the values of its static parameters in their places."""
         if not self.values:
             return self.function(*arguments)
-        code, given = self.function.__code__, iter(arguments)
-        return self.function(*(self.values[name] if name in self.values else next(given)
-                               for name in code.co_varnames[: code.co_argcount]))
+        given = iter(arguments)
+        return self.function(*[next(given) if value is _GIVEN else value
+                               for value in self._all_values])
+
+    @functools.cached_property
+    def _all_values(self) -> list[Any]:
+        """The value of each parameter, as far as it is static."""
+        code = self.function.__code__
+        return [self.values.get(name, _GIVEN) for name in code.co_varnames[: code.co_argcount]]
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__.lower()} {self.name} at {self.filename}:{self.first_line}>"

@@ -39,7 +39,14 @@ def _cast(name: str) -> Word:
         return Word(name, lambda value: dtype.type(value).item())
     bits = 8 * dtype.itemsize
     offset = (1 << (bits - 1)) if dtype.kind == "i" else 0
-    return Word(name, lambda value: ((int(value) + offset) & ((1 << bits) - 1)) - offset)
+    mask = (1 << bits) - 1
+    lowest, highest = -offset, mask - offset
+
+    def cast(value: Any) -> int:
+        whole = int(value)  # most values fit, and to wrap one takes longer than to look
+        return whole if lowest <= whole <= highest else ((whole + offset) & mask) - offset
+
+    return Word(name, cast)
 
 
 def _plain_add(array: Array, index: int, value: Any) -> Any:

@@ -39,7 +39,7 @@ from portpart.backends.language import device, int64
 from portpart.backends.programs.interface import Array, ExecutionSpace
 from portpart.graphs.graph import Graph
 from tests import oracles
-from tests.helpers.each import looped
+from tests.helpers.each import every_other, looped
 from tests.helpers.emulation.lanes import LanesSpace
 from tests.helpers.graphs import graphs, random_graph, raw_graph
 from tests.helpers.refining import balance_of, copied, refiner_at
@@ -135,6 +135,8 @@ def lopsided_part(graph: Graph, k: int) -> np.ndarray:
 
 STARTS = {"balanced": light_part, "overloaded": lopsided_part}
 
+RUNS = (LARGE, (2, 9, 600), STARTS)
+
 
 def overload(graph: Graph, part: np.ndarray, k: int, imbalance: str) -> int:
     return max(oracles.block_weights(graph, part, k)) - balance_of(graph, k, imbalance).limits[0]
@@ -182,9 +184,7 @@ def check_iterations(space: ExecutionSpace, graph: Graph, start: np.ndarray, k: 
     return refiner
 
 
-@pytest.mark.parametrize("start", STARTS)
-@pytest.mark.parametrize("k", [2, 9, 600])
-@pytest.mark.parametrize("name", LARGE)
+@pytest.mark.parametrize(("name", "k", "start"), every_other(*RUNS))
 def test_after_every_iteration_the_value_is_that_of_a_plain_loop(
     space: ExecutionSpace, name: str, k: int, start: str
 ) -> None:
@@ -216,9 +216,7 @@ def test_lanes_and_their_order_decide_nothing(start: str, max_arcs: int,
     assert np.array_equal(copied(found.best), copied(expected.best))
 
 
-@pytest.mark.parametrize("start", STARTS)
-@pytest.mark.parametrize("k", [2, 9, 600])
-@pytest.mark.parametrize("name", LARGE)
+@pytest.mark.parametrize(("name", "k", "start"), every_other(*RUNS, first=1))
 def test_every_space_ends_with_the_same_balanced_partition(
     space: ExecutionSpace, name: str, k: int, start: str
 ) -> None:
@@ -325,8 +323,12 @@ def walked(graph: Graph, k: int, imbalance: str, seed: int = 1, algorithm: str =
     return copied(repaired(graph, run(problem, config), problem.balance)[0])
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("name", LARGE)
+WALKS = [(name, algorithm) for i, name in enumerate(("medium", "dense"))
+         for j, algorithm in enumerate(ALGORITHMS) if (i + j) % 2 == 0]
+"""Each algorithm on one graph, and on that with hubs."""
+
+
+@pytest.mark.parametrize(("name", "algorithm"), [*WALKS, *itertools.product(["hubs"], ALGORITHMS)])
 def test_walks_take_it(space: ExecutionSpace, name: str, algorithm: str) -> None:
     """Starts are made for the cut; the rest pays less than where all is done for the cut."""
     graph, k = LARGE[name], 7

@@ -31,7 +31,7 @@ from portpart.options import changed
 from tests import oracles
 from tests.algorithms.refinement.test_flows import NAMES, ROOMY, SPACES, USUAL, watched
 from tests.helpers.data_folder import hypergraph_path
-from tests.helpers.each import looped
+from tests.helpers.each import every_other, looped
 from tests.helpers.nets import circuit, hypergraph_of
 from tests.helpers.refining import balance_of
 from tests.helpers.spaces import check_rooms, reference
@@ -172,16 +172,16 @@ def start_of(graph: Hypergraph, k: int, objective: str = "km1") -> np.ndarray:
     return np.asarray(portpart.partition(graph, k, preset="fast", seed=3, objective=objective).part)
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
-@pytest.mark.parametrize("name", HYPERGRAPHS)
-@pytest.mark.parametrize("options", [USUAL, FlowOptions(9, 16.0, 10, 3), FlowOptions(9, 1.0, 0)],
-                         ids=["usual", "wide", "narrow"])
-def test_the_gain_is_true_and_limits_hold(name: str, options: FlowOptions, objective: str) -> None:
+SIZES = {"usual": USUAL, "wide": FlowOptions(9, 16.0, 10, 3), "narrow": FlowOptions(9, 1.0, 0)}
+
+
+@pytest.mark.parametrize(("size", "name", "objective"), every_other(SIZES, HYPERGRAPHS, OBJECTIVES))
+def test_the_gain_is_true_and_limits_hold(size: str, name: str, objective: str) -> None:
     graph, k = HYPERGRAPHS[name]
     part, balance = start_of(graph, k, objective), balance_of(graph, k)
     random = np.random.default_rng(2)
     fixed = np.where(random.random(graph.num_vertices) < 0.1, part, -1)
-    found, gain = refined(reference(), graph, part, balance, objective, options, fixed)
+    found, gain = refined(reference(), graph, part, balance, objective, SIZES[size], fixed)
     assert gain == values(graph, part)[objective] - values(graph, found)[objective] >= 0
     assert (loads(graph, found, k) <= np.maximum(balance.limits, loads(graph, part, k))).all()
     assert np.array_equal(found[fixed >= 0], part[fixed >= 0])

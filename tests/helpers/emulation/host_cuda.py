@@ -78,7 +78,7 @@ def compiled_together(texts: dict[str, str]) -> dict[str, Any]:
               if symbol not in _entries}
     missing = {symbol: place for symbol, place in places.items() if not place.exists()}
     if missing:
-        library = library_of("\n".join(texts[symbol] for symbol in missing))
+        library = library_of("\n".join(dict.fromkeys(texts[symbol] for symbol in missing)))
         for place in missing.values():
             replace_file(place, library.name)
     for symbol, place in places.items():
@@ -133,15 +133,15 @@ def with_steps(symbol: str, text: str, steps: Iterable[Translation]) -> Any:
     Text and results are those of the program in one piece, which NVRTC's tests compile.
     """
     names = {each.step_symbol: each.text for each in steps}
-    entries = compiled_together({f"{name}_entry": names[name] + ENTRY.format(name)
-                                 for name in names})
     bind = [BOUND.format(name, number) for number, name in enumerate(names)]
     head = f'extern "C" void {symbol}{STEPS}(void* const* steps)'
-    whole = "\n".join([text, head, "{", *bind, "}"])
-    entry = compiled(symbol, whole)
-    addresses = [ctypes.cast(each, ctypes.c_void_p).value for each in entries.values()]
-    compiled(f"{symbol}{STEPS}", whole)((ctypes.c_void_p * len(names))(*addresses))
-    return entry
+    own = f"namespace program_{symbol} {{"  # its steps have the names that it gives to addresses
+    whole = "\n".join([own, text, head, "{", *bind, "}", "}"])
+    entries = compiled_together({**{f"{name}_entry": names[name] + ENTRY.format(name)
+                                    for name in names}, symbol: whole, f"{symbol}{STEPS}": whole})
+    addresses = [ctypes.cast(entries[f"{name}_entry"], ctypes.c_void_p).value for name in names]
+    entries[f"{symbol}{STEPS}"]((ctypes.c_void_p * len(names))(*addresses))
+    return entries[symbol]
 
 
 class HostCudaSpace(ExecutionSpace):

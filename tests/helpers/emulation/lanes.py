@@ -131,7 +131,7 @@ class _Team:
         self.gathered: list[list[Any]] = [[None] * size, [None] * size]
         self.atomic = threading.Lock()
         self.arrays: dict[int, np.ndarray] = {}
-        self.uses = Uses()
+        self.uses = Uses(of_threads=mixes)
 
     def work(self, items: list[int], kernel: Kernel, given: list[Any], lane: int) -> None:
         """Do what one lane does, for all items one after the other."""
@@ -173,7 +173,7 @@ class _Team:
         which order no accesses to memory.
         """
         here = self.here()
-        self.uses.note((id(array), int(place)), here.lane, here.way or way, here.met)
+        self.uses.note((id(array), place), here.lane, here.way or way, here.met)
 
     def words(self) -> dict[Word, Callable[..., Any]]:
         """What the words of the language do in this team."""

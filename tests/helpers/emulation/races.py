@@ -39,13 +39,18 @@ class _Element:
 
     def __init__(self) -> None:
         self.meeting = -1
+        self.last = (-1, "")
         self.lanes: dict[str, set[int]] = {}
 
     def use(self, lane: int, way: str, meeting: int) -> bool:
         """Note a use; whether another lane uses the element too, and one of them changes it."""
+        now = (lane, way)
         if meeting != self.meeting:
-            self.meeting, self.lanes = meeting, {way: {lane}}
+            self.meeting, self.lanes, self.last = meeting, {way: {lane}}, now
             return False
+        if now == self.last:
+            return False
+        self.last = now
         self.lanes.setdefault(way, set()).add(lane)
         if way == "read" and len(self.lanes) == 1:
             return False
@@ -54,10 +59,10 @@ class _Element:
 
 
 class Uses:
-    """Uses of elements by the lanes of one team; safe to call from several threads."""
+    """Uses of elements by the lanes of one team; safe to call from several threads if told so."""
 
-    def __init__(self) -> None:
-        self._guard = threading.Lock()
+    def __init__(self, of_threads: bool) -> None:
+        self._guard = threading.Lock() if of_threads else None
         self._elements: defaultdict[Hashable, _Element] = defaultdict(_Element)
 
     def note(self, name: Hashable, lane: int, way: str, meeting: int) -> None:
@@ -66,8 +71,12 @@ class Uses:
         Lanes may read together, or add together by "atomic"; all else in between two meetings
         raises AssertionError, whatever the lanes really did first.
         """
+        if self._guard is None:
+            self._note(self._elements[name], lane, way, meeting)
+            return
         with self._guard:
-            element = self._elements[name]
-            if element.use(lane, way, meeting):
-                text = f"lanes race for an element of an array: {element.lanes}"
-                raise AssertionError(text)
+            self._note(self._elements[name], lane, way, meeting)
+
+    def _note(self, element: _Element, lane: int, way: str, meeting: int) -> None:
+        if element.use(lane, way, meeting):
+            raise AssertionError(f"lanes race for an element of an array: {element.lanes}")
