@@ -335,7 +335,7 @@ def test_adaptive_limits_lead_to_the_limit(slack: int, arities: list[int],
     limit = -(-weight // elements) + slack - 1
     for depth in range(len(arities), 0, -1):
         arity = arities[depth - 1]
-        most = adaptive_limit(limit, weight, elements, arity, depth)
+        most = adaptive_limit(limit * elements // arity, weight, limit * elements, depth)
         assert most * arity >= weight
         weight = data.draw(st.integers(max(0, weight - (arity - 1) * most), min(most, weight)))
         elements //= arity
@@ -389,7 +389,7 @@ def test_mappings_that_are_combined_are_no_worse_than_the_first() -> None:
 
 def test_room_moves_limits_outwards_and_never_beyond_those_of_elements() -> None:
     for weight in (300, 380, 400, 412):
-        limits = [adaptive_limit(103, weight, 4, 2, 2, room) for room in (0.0, 0.3, 0.6, 1.0)]
+        limits = [adaptive_limit(206, weight, 412, 2, room) for room in (0.0, 0.3, 0.6, 1.0)]
         assert limits == sorted(limits)
         assert limits[-1] == 2 * 103
-        assert adaptive_limit(103, weight, 4, 2, 1, 0.5) == 2 * 103
+        assert adaptive_limit(206, weight, 412, 1, 0.5) == 2 * 103

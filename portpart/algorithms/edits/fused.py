@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -308,15 +309,12 @@ def _record_insertions(program: Program, own: Sequence[dict[str, Any]]) -> None:
 def _record_deletions(program: Program, deleted: Sequence[dict[str, Any]],
                       own: Sequence[dict[str, Any]]) -> None:
     """Record deletions and the operations that follow; all stores then have another length."""
-    with program.side_by_side():
-        for slots in deleted:
-            program.launch(slots["limits"].deleted, id_table.mark_deleted, deleted=slots["deleted"],
-                           deletions=slots["deletions"].rows)
-    with program.side_by_side():
-        for slots in deleted:
-            program.launch(slots["limits"].deleted, id_table.check_deletion,
-                           deleted=slots["deleted"], deletions=slots["deletions"].rows,
-                           weights=slots["weights"], counters=slots["of_ids"])
+    for kernel in (id_table.mark_deleted, id_table.check_deletion):
+        with program.side_by_side():
+            for slots in deleted:
+                program.launch(slots["limits"].deleted, kernel, deleted=slots["deleted"],
+                               deletions=slots["deletions"].rows, weights=slots["weights"],
+                               counters=slots["of_ids"])
     with program.side_by_side():
         for slots in deleted:
             program.launch(slots["limits"].deleted, clear_row, team=TEAM, **slots)
@@ -354,9 +352,8 @@ def _record_writing(program: Program, inputs: StoreInputs, slots: dict[str, Any]
     limits, weighted = slots["limits"], inputs.side.store.rows.weights is not None
     program.launch(limits.length, rewrite_row, team=TEAM, weighted=weighted, **slots)
     if inputs.deleted:
-        effective = slots["deleted"].effective
-        program.launch(limits.deleted, id_table.set_deleted, effective=effective, value=-1,
-                       deletions=slots["deletions"].rows)
+        set_all = partial(program.launch, limits.deleted, id_table.set_for_deleted,
+                          effective=slots["deleted"].effective, given=None)
+        set_all(otherwise=-1, values=slots["deletions"].rows)
         if slots["weights"].dtype is not None:
-            program.launch(limits.deleted, id_table.set_deleted_weight, effective=effective,
-                           values=None, weights=slots["weights"])
+            set_all(otherwise=0, values=slots["weights"])

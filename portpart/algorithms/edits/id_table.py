@@ -216,9 +216,10 @@ def restore_ids(table: IdTable, deleted: DeletedIds) -> None:
 
 def _set_deletions(table: IdTable, deleted: DeletedIds, value: int, weights: Array | None) -> None:
     space, number = table.space, deleted.length_of("effective")
-    space.parallel_for(number, set_deleted, deleted.effective, value, table.deletions)
+    space.parallel_for(number, set_for_deleted, deleted.effective, None, value,
+                       table.deletions)
     if table.weights is not None:
-        space.parallel_for(number, set_deleted_weight, deleted.effective, weights, table.weights)
+        space.parallel_for(number, set_for_deleted, deleted.effective, weights, 0, table.weights)
 
 
 def weight_changes(table: IdTable, ids: Array, weights: Array, times: Array,
@@ -301,17 +302,10 @@ def unmark_deleted(j, ids, deletions):
 
 
 @kl.kernel
-def set_deleted(j, effective, value, deletions):
-    """Set the deletion time of an id."""
+def set_for_deleted(j, effective, given, otherwise, values):
+    """Set a value of a deleted id: the given one, or the same for all."""
     if effective[j] >= 0:
-        deletions[effective[j]] = value
-
-
-@kl.kernel
-def set_deleted_weight(j, effective, values, weights):
-    """Set the weight of a deleted id; to 0 without values."""
-    if effective[j] >= 0:
-        weights[effective[j]] = kl.value_or(values, j, 0)
+        values[effective[j]] = kl.value_or(given, j, otherwise)
 
 
 @kl.kernel

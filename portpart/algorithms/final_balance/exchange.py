@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from portpart.algorithms.final_balance.exhaustive import subset_sums
+
 MAX_WORK = 10**7
 """Loads compared before exchange gives up: some tenths of a second."""
 
@@ -178,7 +180,7 @@ class _Exchange:
     def _best_sums(self, block: int, other: int) -> Change:
         """The best exchange with one partner of which a few vertices of either are all."""
         own, others = (_spread(self.members(which), FEW) for which in (block, other))
-        out, back = _sums(self.weights[own]), _sums(self.weights[others])
+        out, back = subset_sums(self.weights[own]), subset_sums(self.weights[others])
         order = np.argsort(back, kind="stable")
         wanted = np.searchsorted(back[order], out - self._ideal(block, other))
         best: tuple[float, int, int, int] = (np.inf, 0, 0, 0)
@@ -250,17 +252,9 @@ def _spread(members: np.ndarray, count: int) -> np.ndarray:
     return members[np.linspace(0, len(members) - 1, count).astype(np.int64)]
 
 
-def _sums(weights: np.ndarray) -> np.ndarray:
-    """The sum of each subset; the bits of its number are its members."""
-    sums = np.zeros(1, np.int64)
-    for weight in weights:
-        sums = np.concatenate([sums, sums + weight])
-    return sums
-
-
 def _sizes(count: int) -> np.ndarray:
     """The number of members of each subset."""
-    return _sums(np.ones(count, np.int64))
+    return subset_sums(np.ones(count, np.int64))
 
 
 def _members(vertices: np.ndarray, subset: int) -> Iterator[int]:

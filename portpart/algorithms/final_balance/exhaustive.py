@@ -82,16 +82,15 @@ def _packed(weights: np.ndarray, max_weights: np.ndarray) -> np.ndarray | None:
 
 def _by_size(n: int) -> list[np.ndarray]:
     """The sets of each number of weights."""
-    masks = np.arange(1 << n)
-    sizes = sum((masks >> bit & 1 for bit in range(n)), np.zeros(1 << n, np.int64))
-    return [masks[sizes == size] for size in range(n + 1)]
+    sizes = subset_sums(np.ones(n, np.int64))
+    return [np.flatnonzero(sizes == size) for size in range(n + 1)]
 
 
 def _divided(weights: np.ndarray, min_weights: np.ndarray,
              max_weights: np.ndarray) -> np.ndarray | None:
     """Blocks for weights with both bounds: the sets that the first blocks can share, by blocks."""
     n, k = len(weights), len(max_weights)
-    sums = _sums(weights)
+    sums = subset_sums(weights)
     alike = bool((min_weights == min_weights[0]).all() and (max_weights == max_weights[0]).all())
     fitting = [np.flatnonzero((sums >= low) & (sums <= high))
                for low, high in zip(min_weights, max_weights)]
@@ -116,8 +115,8 @@ def _divided(weights: np.ndarray, min_weights: np.ndarray,
     return blocks
 
 
-def _sums(weights: np.ndarray) -> np.ndarray:
-    """The sum of each set."""
+def subset_sums(weights: np.ndarray) -> np.ndarray:
+    """The sum of each subset; the bits of its number are its members."""
     sums = np.zeros(1, np.int64)
     for weight in weights:
         sums = np.concatenate([sums, sums + weight])

@@ -7,7 +7,7 @@ import heapq
 import numpy as np
 
 from portpart.algorithms.final_balance.packing import packed_within
-from portpart.algorithms.objectives import Balance, CandidateParts
+from portpart.algorithms.objectives import Balance
 from portpart.algorithms.refinement.blocks import heavy_weights
 from portpart.backends.programs import Array
 from portpart.graphs import EitherGraph
@@ -52,8 +52,8 @@ def repaired(graph: EitherGraph, part: Array, balance: Balance,
     return space.asarray(moved), blocks
 
 
-def with_heavy_apart(graph: EitherGraph, parts: CandidateParts, balance: Balance,
-                     fixed: Array | None = None) -> CandidateParts:
+def with_heavy_apart(graph: EitherGraph, parts: Array, balance: Balance,
+                     fixed: Array | None = None) -> Array:
     """`parts`, but where heavy vertices of a block weigh more than it may: they are distributed.
 
     What others weigh is left to refinement, in which heavy vertices stay.
@@ -61,13 +61,10 @@ def with_heavy_apart(graph: EitherGraph, parts: CandidateParts, balance: Balance
     space, n = graph.space, graph.num_vertices
     weights = space.to_host(heavy_weights(graph, int(balance.limits.min())))
     free = np.ones(n, bool) if fixed is None else space.to_host(fixed) < 0
-    moved = space.to_host(parts.joined).copy()
+    moved = space.to_host(parts).copy()
     # all at once, as each wait for a device takes longer than to copy a few partitions
-    changed = [_spread_heavy(part, weights, free, balance)
-               for part in moved.reshape(len(parts), -1)]
-    if not any(changed):
-        return parts
-    return CandidateParts(space.asarray(moved), len(parts))
+    changed = [_spread_heavy(part, weights, free, balance) for part in moved]
+    return space.asarray(moved) if any(changed) else parts
 
 
 def _spread_heavy(part: np.ndarray, weights: np.ndarray, free: np.ndarray,

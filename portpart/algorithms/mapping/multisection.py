@@ -18,7 +18,6 @@ from portpart.algorithms.mapping.sections import (
     partition_sections,
     partition_subgraphs,
     section_balance,
-    uneven_balance,
 )
 from portpart.algorithms.objectives import Balance, cost_of, distances_on
 from portpart.algorithms.recipes import STRONG, PortpartConfig, lookup
@@ -104,13 +103,8 @@ def _level_balance(problem: multilevel.MappingProblem, part: Array, blocks: int,
     """Limits of the blocks that those of `part` are divided into, no less than is fixed there."""
     graph, space, k = problem.graph, problem.space, blocks * arity
     weights = space.to_host(histogram(space, part, blocks, graph.vertex_weights))
-    if problem.balance.are_alike:
-        balance = section_balance(weights, arity, problem.num_blocks // blocks,
-                                  problem.balance.max_block_weight, levels_left, room)
-    else:
-        limits = problem.balance.limits.reshape(k, -1)
-        capacities = [sum(row) for row in limits.tolist()]
-        balance = uneven_balance(weights, capacities, levels_left, room)
+    capacities = [sum(row) for row in problem.balance.limits.reshape(k, -1).tolist()]
+    balance = section_balance(weights, capacities, levels_left, room, problem.balance.are_alike)
     if fixed is None:
         return balance
     inside = graph.space.to_host(fixed)

@@ -159,49 +159,40 @@ def _grown(coarsest: Level, sections: Sections, balance: Balance, options: Growi
 # P. Samoldekin, C. Schulz, H. Woydt (2026), equation 2; after C. Schulz, H. Woydt (2025).
 
 
-def section_balance(weights: np.ndarray, arity: int, elements: int, limit: int,
-                    levels_left: int, room: float = 0.0) -> Balance:
-    """Limits of the blocks that subgraphs of these weights are divided into, `arity` each."""
-    total = int(weights.sum())
-    limits = [min(total, adaptive_limit(limit, weight, elements, arity, levels_left, room))
-              for weight in weights.tolist()]
-    if len(limits) == 1:
-        return Balance(arity, limits[0], int(weights[0]) // arity)
-    means = weights // arity
-    return Balance(len(limits) * arity, max(limits), int(means.max()),
-                   np.repeat(np.array(limits, np.int64), arity), np.repeat(means, arity))
+def section_balance(weights: np.ndarray, capacities: list[int], levels_left: int,
+                    room: float = 0.0, are_alike: bool = True) -> Balance:
+    """Limits of the blocks that subgraphs of these weights are divided into.
 
-
-def uneven_balance(weights: np.ndarray, capacities: list[int], levels_left: int,
-                   room: float = 0.0) -> Balance:
-    """The same for blocks whose elements may weigh so much together, in the order of blocks."""
+    `capacities` says what the elements of each block may weigh together, in the order of blocks;
+    all elements are alike, or not.
+    """
     total, arity = int(weights.sum()), len(capacities) // len(weights)
     limits, means = [], []
     for section, weight in enumerate(weights.tolist()):
         own = capacities[section * arity : (section + 1) * arity]
-        whole = max(1, sum(own))
-        even_share = _root(whole * weight ** (levels_left - 1), levels_left)
-        for capacity in own:
-            means.append(weight * capacity // whole)
-            limits.append(min(total, _with_room(-(-weight * capacity // whole),
-                                                even_share * capacity // whole, capacity, room)))
+        found = {capacity: adaptive_limit(capacity, weight, sum(own), levels_left, room)
+                 for capacity in set(own)}
+        limits += [min(total, found[capacity]) for capacity in own]
+        means += [weight * capacity // max(1, sum(own)) for capacity in own]
+    if are_alike and len(weights) == 1:
+        return Balance(arity, limits[0], means[0])
     return Balance(len(capacities), max(limits), max(means), np.array(limits, np.int64),
                    np.array(means, np.int64))
 
 
-def adaptive_limit(limit: int, weight: int, elements: int, arity: int, levels_left: int,
+def adaptive_limit(capacity: int, weight: int, whole: int, levels_left: int,
                    room: float = 0.0) -> int:
-    """What each of `arity` blocks of a subgraph may weigh (equation 2), in exact arithmetic.
+    """What a block of a subgraph may weigh (equation 2), in exact arithmetic.
 
     The slack of the subgraph is divided among the levels that are left: with the paper's
     epsilon' the blocks weigh at most (1 + epsilon') * weight / arity, and
-    (1 + epsilon') ** levels_left = limit * elements / weight.
+    (1 + epsilon') ** levels_left = whole / weight.
 
     Parameters
     ----------
-    limit : int
-        What an element may weigh.
-    weight, elements : int
+    capacity, whole : int
+        What the elements of the block, and all elements of the subgraph, may weigh together.
+    weight : int
         Of the subgraph.
     levels_left : int
         Partitions on the way to single elements, this one included.
@@ -210,19 +201,15 @@ def adaptive_limit(limit: int, weight: int, elements: int, arity: int, levels_le
 
     Examples
     --------
-    >>> adaptive_limit(103, 800, 8, 2, 3), adaptive_limit(103, 404, 4, 4, 1)
+    >>> adaptive_limit(4 * 103, 800, 8 * 103, 3), adaptive_limit(103, 404, 4 * 103, 1)
     (404, 103)
-    >>> adaptive_limit(103, 800, 8, 2, 3, room=0.5)
+    >>> adaptive_limit(4 * 103, 800, 8 * 103, 3, room=0.5)
     408
     """
-    mean = -(-weight // arity)
-    even_share = _root(limit * elements * weight ** (levels_left - 1), levels_left) // arity
-    return _with_room(mean, even_share, limit * elements // arity, room)
-
-
-def _with_room(mean: int, even_share: int, capacity: int, room: float) -> int:
-    """A limit between what the paper gives a level and all that the elements may weigh."""
-    return max(mean, even_share + int(Fraction(float(room)) * max(0, capacity - even_share)))
+    whole = max(1, whole)
+    even_share = _root(whole * weight ** (levels_left - 1), levels_left) * capacity // whole
+    return max(-(-weight * capacity // whole),
+               even_share + int(Fraction(float(room)) * max(0, capacity - even_share)))
 
 
 def _root(value: int, degree: int) -> int:

@@ -33,7 +33,7 @@ from portpart.algorithms.initial import (
     splits_side_by_side,
 )
 from portpart.algorithms.multilevel.problem import FREE
-from portpart.algorithms.objectives import NO_PARTS, Balance, CandidateParts, balance_of
+from portpart.algorithms.objectives import NO_PARTS, Balance, balance_of, stacked
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import Graph, Hypergraph, copies_of, induced, plain_graph, repeated
@@ -56,7 +56,7 @@ AnyLevel = Level[Graph] | Level[Hypergraph]
 
 
 def grown_parts(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, seed: int,
-                splits: Splits | None = None) -> CandidateParts:
+                splits: Splits | None = None) -> Array:
     """Partitions grown all at once on each hierarchy.
 
     On one hierarchy the most promising ones, best first; on several all of them.
@@ -72,7 +72,7 @@ def grown_parts(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, s
     goals = np.ones(balance.num_blocks) if balance.shares is None else balance.shares
     splits = splits_of(balance.num_blocks) if splits is None else splits
     plain = plain_graph(coarsest)
-    found: list[CandidateParts] = []
+    found: list[Array] = []
     wanted, share = (options.num_hierarchies(balance.num_blocks),
                      options.share(balance.num_blocks))
     copies = max_copies(plain.num_arcs)
@@ -80,7 +80,7 @@ def grown_parts(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, s
         count = min(copies, wanted - begin)
         found.append(_grown_on_copies(coarsest, plain, count, goals, balance, share,
                                       (seed + begin) % 2**63, splits))
-    return found[0] if len(found) == 1 else CandidateParts.of(coarsest.space, [*chain(*found)])
+    return found[0] if len(found) == 1 else stacked(coarsest.space, [*chain(*found)])
 
 
 def max_copies(num_arcs: int) -> int:
@@ -90,7 +90,7 @@ def max_copies(num_arcs: int) -> int:
 
 def _grown_on_copies(coarsest: AnyGraph, plain: Graph, count: int, goals: np.ndarray,
                      balance: Balance, options: GrowingOptions, seed: int,
-                     splits: Splits) -> CandidateParts:
+                     splits: Splits) -> Array:
     """Partitions on a hierarchy of this many copies: those of one copy after the other."""
     space, n, k = coarsest.space, coarsest.num_vertices, balance.num_blocks
     label = repeated(space, space.full(n, 0, np.int32), count, k) if count > 1 else None
@@ -103,7 +103,7 @@ def _grown_on_copies(coarsest: AnyGraph, plain: Graph, count: int, goals: np.nda
         shown = with_nets(coarsest, count, levels, options)
     found = grown_on(shown, np.tile(goals, count), np.tile(balance.limits, count), options, seed,
                      splits_side_by_side(splits, count, k), labels, count)
-    return found if count == 1 else _of_copies(space, found.joined, n, count, k)
+    return found if count == 1 else _of_copies(space, found.reshape(-1), n, count, k)
 
 
 def tell_enough(hypergraph: Hypergraph, plain: Graph, options: GrowingOptions) -> bool:
@@ -112,16 +112,16 @@ def tell_enough(hypergraph: Hypergraph, plain: Graph, options: GrowingOptions) -
 
 
 def _of_copies(space: ExecutionSpace, parts: Array, n: int, count: int,
-               num_blocks: int) -> CandidateParts:
+               num_blocks: int) -> Array:
     """Partitions of each copy by itself, whose blocks are numbered from 0 on."""
     result = space.empty(len(parts), np.int32)
     space.parallel_for(len(parts), number_from_zero, parts, n, count, num_blocks, result)
-    return CandidateParts(result, len(parts) // max(1, n))
+    return result.reshape(len(parts) // max(1, n), n)
 
 
 def grown_on(levels: Sequence[AnyLevel], goals: np.ndarray, limits: np.ndarray,
              options: GrowingOptions, seed: int, splits: Splits | None,
-             labels: list[Array] | None = None, num_labels: int = 1) -> CandidateParts:
+             labels: list[Array] | None = None, num_labels: int = 1) -> Array:
     """Partitions grown on a hierarchy, as `grown_partitions` says, the most promising first."""
     n = levels[0].graph.num_vertices
     parts = grown_partitions(
@@ -129,7 +129,7 @@ def grown_on(levels: Sequence[AnyLevel], goals: np.ndarray, limits: np.ndarray,
         [level.cluster for level in levels[:-1] if level.cluster is not None],
         goals, limits, seed, options, options.refined, splits, labels, num_labels,
     )
-    return CandidateParts(parts, len(parts) // max(1, n))
+    return parts.reshape(len(parts) // max(1, n), n)
 
 
 def with_nets(coarsest: Hypergraph, count: int, levels: Sequence[Level[Graph]],
@@ -207,7 +207,7 @@ def number_from_zero(i, parts, n, count, num_blocks, result):
 
 
 def greedy_start_in_groups(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, seed: int,
-                           fixed: Array, plain: Callable[[], Graph]) -> CandidateParts:
+                           fixed: Array, plain: Callable[[], Graph]) -> Array:
     """Partitions with the fixed vertices where they have to be; none for blocks without room.
 
     Parameters
@@ -234,7 +234,7 @@ def greedy_start_in_groups(coarsest: AnyGraph, balance: Balance, options: Growin
         part = space.copy(fixed)
         space.parallel_for(len(free), name_blocks, free, blocks, names, part)
         parts.append(part)
-    return CandidateParts.of(space, parts)
+    return stacked(space, parts)
 
 
 def grown_from(space: ExecutionSpace, limits: np.ndarray, fixed: Array | None,

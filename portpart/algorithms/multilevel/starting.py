@@ -26,7 +26,7 @@ from portpart.algorithms.multilevel.inherited import renumbered
 from portpart.algorithms.multilevel.problem import UNCONSTRAINED, Constraints, Problem
 from portpart.algorithms.multilevel.refiners import LevelRefiner
 from portpart.algorithms.multilevel.walk import Passes, StartRule, one_pass
-from portpart.algorithms.objectives import NO_PARTS, Balance, CandidateParts, costs_and_weights
+from portpart.algorithms.objectives import NO_PARTS, Balance, costs_and_weights, stacked
 from portpart.algorithms.placement import well_placed
 from portpart.algorithms.refinement.blocks import PreviousBlocks, has_heavy
 from portpart.algorithms.refinement.incumbent import RefinementOutcome
@@ -96,7 +96,7 @@ def start_from_best(refiner: LevelRefiner, coarsest: Graph, parts: Iterable[Arra
     return 1
 
 
-def best_starts(problem: Problem, graph: EitherGraph, parts: CandidateParts,
+def best_starts(problem: Problem, graph: EitherGraph, parts: Array,
                 count: int) -> list[Array]:
     """The `count` best of several partitions of a graph as they are, best first.
 
@@ -148,19 +148,19 @@ def start_from_pool(problem: Problem, options: InitialOptions,
         coarsest, fixed = level.graph, wanted.fixed
         apart = problem.objective.rules.net_cost is not None and has_heavy(coarsest, balance)
 
-        def placed(parts: CandidateParts) -> CandidateParts:
+        def placed(parts: Array) -> Array:
             if not problem.objective.rules.is_cut:
-                parts = CandidateParts.of(problem.space, [
+                parts = stacked(problem.space, [
                     well_placed(coarsest, part, balance, problem.objective, seed, fixed)
                     for part in parts])
             return with_heavy_apart(coarsest, parts, balance, fixed) if apart else parts
 
         def placed_in_turn(parts: Iterable[Array]) -> Iterator[Array]:
-            return (placed(CandidateParts(part, 1))[0] for part in parts)
+            return (placed(part.reshape(1, -1))[0] for part in parts)
 
         plain = cache(lambda: plain_graph(coarsest))
         grown = _grown(coarsest, balance, options, wanted, seed, plain)
-        if grown:
+        if len(grown):
             growing = _growing(options, balance).for_blocks(balance.num_blocks)
             count = min(growing.refined, len(grown))
             parts: Iterable[Array] = best_starts(problem, coarsest, placed(grown), count)
@@ -168,7 +168,7 @@ def start_from_pool(problem: Problem, options: InitialOptions,
             count = options.num_starts(balance.num_blocks)
             parts = placed_in_turn(metis_parts(plain(), balance, range(seed, seed + count), fixed,
                                                options.bisects))
-        problem.trace.started("grown" if grown else "metis", count)
+        problem.trace.started("grown" if len(grown) else "metis", count)
         parts = chain(parts, placed_in_turn(grown_from(coarsest.space, balance.limits, fixed,
                                                        plain)))
         if wanted.previous_blocks is not None:
@@ -192,7 +192,7 @@ def _beside_old(problem: Problem, parts: Iterable[Array], wanted: Constraints,
 
 
 def _grown(coarsest: AnyGraph, balance: Balance, options: InitialOptions, wanted: Constraints,
-           seed: int, plain: Callable[[], Graph]) -> CandidateParts:
+           seed: int, plain: Callable[[], Graph]) -> Array:
     """Partitions that are grown; none where that is not to be, or cannot be."""
     if not options.grows or coarsest.num_vertices > MAX_GROWN:
         return NO_PARTS

@@ -1,8 +1,8 @@
 from .bitset_connectivity import AT_ONCE as AT_ONCE, AtOnce as AtOnce, net_at as net_at
 from .candidates import (
     NO_PARTS as NO_PARTS,
-    CandidateParts as CandidateParts,
     costs_and_weights as costs_and_weights,
+    stacked as stacked,
 )
 from .communication import (
     check_cost as check_cost,

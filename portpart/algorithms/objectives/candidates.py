@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import cast
 
 import numpy as np
@@ -19,69 +19,44 @@ TEAM_OF_LARGE = 32
 """Lanes for a net of many pins; few nets have many, and all others get as many for nothing."""
 
 
-class CandidateParts:
-    """Partitions of a graph, one by one in one array.
-
-    Parameters
-    ----------
-    joined : array of int32, shape (count * n,)
-    count : int
-    """
-
-    def __init__(self, joined: Array, count: int) -> None:
-        self.joined, self._count = joined, count
-        self._length = len(joined) // max(1, count)
-
-    @classmethod
-    def of(cls, space: ExecutionSpace, parts: Sequence[Array]) -> CandidateParts:
-        """Copies of partitions that lie elsewhere; a single one is not copied."""
-        if len(parts) == 1:
-            return cls(parts[0], 1)
-        joined = space.empty(sum(len(part) for part in parts), np.int32)
-        result = cls(joined, len(parts))
-        for each, part in enumerate(parts):
-            result[each][...] = part
-        return result
-
-    def __len__(self) -> int:
-        return self._count
-
-    def __getitem__(self, each: int) -> Array:
-        if not 0 <= each < self._count:
-            raise IndexError(each)
-        return self.joined[each * self._length : (each + 1) * self._length]
-
-    def __iter__(self) -> Iterator[Array]:
-        return (self[each] for each in range(self._count))
+NO_PARTS = np.empty((0, 0), np.int32)
+"""No partitions."""
 
 
-NO_PARTS = CandidateParts(np.empty(0, np.int32), 0)
+def stacked(space: ExecutionSpace, parts: Sequence[Array]) -> Array:
+    """Partitions of a graph as the rows of an array; a single one is not copied."""
+    if len(parts) == 1:
+        return parts[0].reshape(1, -1)
+    rows = space.empty(sum(map(len, parts)), np.int32).reshape(len(parts), -1)
+    for row, part in zip(rows, parts):
+        row[...] = part
+    return rows
 
 
-def costs_and_weights(graph: EitherGraph, parts: CandidateParts, num_blocks: int,
+def costs_and_weights(graph: EitherGraph, parts: Array, num_blocks: int,
                       objective: Objective) -> tuple[np.ndarray, np.ndarray]:
     """Twice what each partition costs, shape (count,), and its block weights, shape (count, k).
 
     int64.  A net is examined by one team in each partition: not for nets of millions of pins.
     Waits for the device.
     """
-    space, n, count = graph.space, graph.num_vertices, len(parts)
+    space, n, count, joined = graph.space, graph.num_vertices, len(parts), parts.reshape(-1)
     costs, weights = count * STRIPES, count * num_blocks
     words = space.zeros(costs + weights, np.int64)
     if objective.rules.net_cost is None:
         add_all = add_costs.bound(distance=objective.rules.distance)
-        space.parallel_for(count * n, add_all, graph.csr, parts.joined, n, objective.tables,
+        space.parallel_for(count * n, add_all, graph.csr, joined, n, objective.tables,
                            words[:costs], team=team_for_all(graph))
     else:
         nets = cast(NetStructure, graph)
         net_cost = objective.rules.net_cost
-        given = (cast(Hypergraph, graph).nets, parts.joined, nets.num_nets, n, num_blocks,
+        given = (cast(Hypergraph, graph).nets, joined, nets.num_nets, n, num_blocks,
                  words[:costs])
         space.parallel_for(count * nets.num_nets, add_small_net.bound(net_cost=net_cost), *given)
         if nets.max_net_size > MAX_SMALL:
             space.parallel_for(count * nets.num_nets, add_large_net.bound(net_cost=net_cost),
                                *given, team=TEAM_OF_LARGE)
-    space.parallel_for(count * n, candidate_weights, graph.vertex_weights, parts.joined, n,
+    space.parallel_for(count * n, candidate_weights, graph.vertex_weights, joined, n,
                        num_blocks, words[costs:])
     found = space.to_host(words)
     return (found[:costs].reshape(count, STRIPES).sum(1), found[costs:].reshape(count, num_blocks))

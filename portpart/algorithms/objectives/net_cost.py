@@ -20,15 +20,10 @@ from portpart.algorithms.objectives.hub_connectivity import (
     SUMMED_TIES,
     is_split_by_sums,
     note_loss_by_sums,
+    weight_of_split,
 )
 from portpart.algorithms.objectives.net_connectivity import counted_ties, net_connection
-from portpart.algorithms.objectives.pin_state import (
-    NetRows,
-    bit_of,
-    connectivity_of,
-    is_alone,
-    is_present,
-)
+from portpart.algorithms.objectives.pin_state import NetRows, bit_of, is_alone, is_present
 from portpart.backends import language as kl
 from portpart.errors import InputError
 from portpart.graphs import MAX_TOTAL_WEIGHT, Hypergraph
@@ -94,12 +89,7 @@ def check_net_costs(hypergraph: Hypergraph, num_blocks: int, of_what: str) -> No
 @kl.device
 def is_split(v, graph: NetRows, part):
     """Whether a net of v with some weight touches several blocks; all lanes of a team together."""
-    outside = kl.int64(0)
-    for place in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
-        net = graph.targets[place]
-        if connectivity_of(net, graph.sets) > 1:
-            outside += kl.value_or(graph.nets.weights, net, 1)
-    return kl.team_sum(outside) > 0
+    return kl.team_sum(weight_of_split(graph.begin[v], graph.end[v], graph)) > 0
 
 
 @kl.device

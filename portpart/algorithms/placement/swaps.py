@@ -8,7 +8,7 @@ from portpart.algorithms.objectives import Objective, Rules, Tables
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, Program, Records
 from portpart.graphs import Csr, Graph
-from portpart.primitives import LOWEST, pair_hash, team_winner
+from portpart.primitives import LOWEST, lower_bound, pair_hash, team_winner
 
 # Rounds of swaps: the table of costs, proposals, and the choice among them ---------------------
 
@@ -101,18 +101,11 @@ def fill_table(i, graph: Csr, tables: Tables, places: BlockPlaces, rounds: SwapR
 @kl.device
 def weight_between(a, b, graph: Csr):
     """Weight of the arc from a to b, 0 if there is none; the row is sorted."""
-    low = kl.int64(graph.begin[a])
-    high = kl.int64(graph.end[a])
-    while low < high:
-        middle = (low + high) >> 1
-        if graph.targets[middle] < b:
-            low = middle + 1
-        else:
-            high = middle
+    place = lower_bound(graph.targets, graph.begin[a], graph.end[a], b)
     found = kl.int64(0)
-    if low < graph.end[a]:
-        if graph.targets[low] == b:
-            found = kl.int64(kl.value_or(graph.weights, low, 1))
+    if place < graph.end[a]:
+        if graph.targets[place] == b:
+            found = kl.int64(kl.value_or(graph.weights, place, 1))
     return found
 
 

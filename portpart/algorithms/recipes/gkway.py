@@ -52,23 +52,25 @@ class GkwayConfig:
         check_options(self)
 
 
+AS_PUBLISHED = {
+    "coarsening.max_coarsest": MAX_BLOCKS,
+    "coarsening.drop_below": 0,
+    "grouping.max_coarse_weight": None,
+    "initial.method": "metis-kway",
+    "initial.starts": 1,
+    "refinement.zero_gain": False,
+    "refinement.apply_later_moves": False,
+    "refinement.tolerance": 1,
+    "refinement.stall_limit": 1,
+    "refinement.rebalance": False,
+    "refinement.slack": 0,
+}
+"""What both algorithms change for the preset "paper"."""
+
 PRESETS = {
     "default": GkwayConfig(),
     "strong": changed(GkwayConfig(), {"search.cycles": 2}),
-    "paper": changed(GkwayConfig(), {
-        "coarsening.max_coarsest": MAX_BLOCKS,
-        "coarsening.drop_below": 0,
-        "grouping.group_size": None,
-        "grouping.max_coarse_weight": None,
-        "initial.method": "metis-kway",
-        "initial.starts": 1,
-        "refinement.zero_gain": False,
-        "refinement.apply_later_moves": False,
-        "refinement.tolerance": 1,
-        "refinement.stall_limit": 1,
-        "refinement.rebalance": False,
-        "refinement.slack": 0,
-    }),
+    "paper": changed(GkwayConfig(), {**AS_PUBLISHED, "grouping.group_size": None}),
 }
 
 
@@ -104,20 +106,10 @@ class IgkwayConfig:
 PRESETS_OF_IGKWAY = {
     "default": IgkwayConfig(),
     "paper": changed(IgkwayConfig(), {
+        **AS_PUBLISHED,
         "coarsening.coarsest_per_block": 35,
-        "coarsening.max_coarsest": MAX_BLOCKS,
         "coarsening.max_kept": 0.9,
-        "coarsening.drop_below": 0,
         "grouping.group_size": 6,
-        "grouping.max_coarse_weight": None,
-        "initial.method": "metis-kway",
-        "initial.starts": 1,
-        "refinement.zero_gain": False,
-        "refinement.apply_later_moves": False,
-        "refinement.tolerance": 1,
-        "refinement.stall_limit": 1,
-        "refinement.rebalance": False,
-        "refinement.slack": 0,
     }),
 }
 

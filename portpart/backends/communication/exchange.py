@@ -123,17 +123,23 @@ def _exchange_by_host(parcels: Sequence[programs.Parcel], max_count: int) -> Non
         _check(rank, protocol.require_parts, counts[rank], parcel)
     for rank, parcel in enumerate(parcels):
         _check(rank, protocol.require_space, int(counts[:, rank].sum()), parcel)
+    for rank, parcel in enumerate(parcels):
+        programs.transfer_of(parcel.recv_counts).write(parcel.recv_counts, counts[:, rank])
+    _copy_parts(parcels, counts, max_count)
+
+
+def _copy_parts(ranks: Sequence[programs.Parcel | Posting], counts: np.ndarray,
+                max_count: int) -> None:
+    """Copy the part that each rank (row) sends to each other one, in pieces."""
     sent, arrived = np.cumsum(counts, axis=1) - counts, np.cumsum(counts, axis=0) - counts
     for part in protocol.rounds_of(int(counts.max()), max_count):
         for source, target in np.argwhere(counts > part.start).tolist():
             begin, end = part.start, min(part.stop, int(counts[source, target]))
             here, there = int(sent[source, target]), int(arrived[source, target])
-            recv, send = parcels[target].recv, parcels[source].send
+            recv, send = ranks[target].recv, ranks[source].send
             programs.transfer_of(recv).copy(recv[there + begin : there + end],
                                             send[here + begin : here + end])
-    for rank, parcel in enumerate(parcels):
-        programs.transfer_of(parcel.recv_counts).write(parcel.recv_counts, counts[:, rank])
-    programs.publish([parcel.recv for parcel in parcels])
+    programs.publish([each.recv for each in ranks])
 
 
 @dataclass
@@ -153,21 +159,10 @@ def post(postings: Sequence[Posting], max_count: int) -> None:
     for rank, each in enumerate(postings):
         _check(rank, protocol.require_numbers, each.send, each.numbers, size)
     numbers = np.array([each.numbers for each in postings])
-    lengths = numbers[:, :, 0].tolist()
     for rank, each in enumerate(postings):
         each.reported = numbers[:, rank].copy()
-        each.recv = _check(rank, each.room, sum(length[rank] for length in lengths))
-    arrived = [0] * size
-    for each, length in zip(postings, lengths):
-        here = 0
-        for target, count in enumerate(length):
-            recv, there = postings[target].recv, arrived[target]
-            for part in protocol.rounds_of(count, max_count):
-                programs.transfer_of(recv).copy(recv[there + part.start : there + part.stop],
-                                                each.send[here + part.start : here + part.stop])
-            here += count
-            arrived[target] += count
-    programs.publish([each.recv for each in postings])
+        each.recv = _check(rank, each.room, int(numbers[:, rank, 0].sum()))
+    _copy_parts(postings, numbers[:, :, 0], max_count)
 
 
 def _check(rank: int, require: Callable[..., Any], *given: Any) -> Any:

@@ -14,6 +14,33 @@ typedef double float64;
 """
 """The language's scalar types under their own names."""
 
+COPYING = TYPES + """
+namespace {
+
+__device__ __forceinline__ int64 thread() { return int64(blockIdx.x) * blockDim.x + threadIdx.x; }
+__device__ __forceinline__ int64 threads() { return int64(gridDim.x) * blockDim.x; }
+
+template <class T> __device__ __forceinline__ T* at(int64 address)
+{
+    return reinterpret_cast<T*>(address);
+}
+
+template <class T> __device__ void copy(int64 target, int64 source, int64 count)
+{
+    for (int64 i = thread(); i < count; i += threads()) at<T>(target)[i] = at<T>(source)[i];
+}
+
+__device__ void copy_elements(int64 target, int64 source, int64 count, int64 width)
+{
+    if (width == 8) copy<int64>(target, source, count);
+    else if (width == 4) copy<int32>(target, source, count);
+    else copy<int8>(target, source, count * width);
+}
+
+}  // namespace
+"""
+"""Of kernels that move elements between addresses, in which all threads take part."""
+
 ARITHMETIC = """
 namespace pp {
 

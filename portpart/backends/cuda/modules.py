@@ -62,19 +62,21 @@ class Modules:
         later : bool
             Whether no caller waits for it.
         """
-        with self._lock:
-            code = self._kept(words, quick)
-            if code is None:
-                self._have_written({self.file_of(words, quick): text}, "", quick, later)
-            return code or self._codes[self.file_of(words, quick)]
+        self.ask_together([(words, text)], "", quick, later)
+        return self._codes[self.file_of(words, quick)]
 
-    def ask_together(self, parts: Iterable[tuple[str, Text]], head: str, quick: bool) -> None:
+    def ask_together(self, parts: Iterable[tuple[str, Text]], head: str, quick: bool,
+                     later: bool = False) -> None:
         """Have parts compiled, several in a module behind `head`; `ask` has the code of each."""
         with self._lock:
             missing = {self.file_of(words, quick): text for words, text in parts
                        if self._kept(words, quick) is None}
-            if missing:
-                self._have_written(missing, head, quick, later=False)
+            if not missing:
+                return
+            size = 0 if later else len(missing)
+            writing = WRITING.submit(lambda: self._write(missing, head, quick, later), size)
+            for file in missing:
+                self._codes[file] = Code(None, file, writing)
 
     def kept(self, words: str) -> Code | None:
         """The code of a module if it is kept, or has been asked for."""
@@ -106,12 +108,6 @@ class Modules:
         if shared not in self._shared:
             self._shared[shared] = cache_folder.read(shared)
         return self._shared[shared]
-
-    def _have_written(self, parts: dict[str, Text], head: str, quick: bool, later: bool) -> None:
-        size = 0 if later else len(parts)
-        writing = WRITING.submit(lambda: self._write(parts, head, quick, later), size)
-        for file in parts:
-            self._codes[file] = Code(None, file, writing)
 
     def _write(self, parts: dict[str, Text], head: str, quick: bool,
                later: bool) -> dict[str, Task[bytes]]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from portpart.backends.communication import CommunicationError, too_little_space, wrong_parts
-from portpart.backends.cuda.cpp_words import TYPES
+from portpart.backends.cuda.cpp_words import COPYING
 from portpart.backends.language.team_arrays import BLOCK
 from portpart.backends.programs import Array, Parcel, transfer_of
 
@@ -41,31 +41,7 @@ PROBLEM = 3
 SPACE = 2
 """What may be wrong: more arrives than there is space for.  Else (1) parts are too long."""
 
-SOURCE = TYPES + """
-namespace {
-
-__device__ __forceinline__ int64 thread() { return int64(blockIdx.x) * blockDim.x + threadIdx.x; }
-__device__ __forceinline__ int64 threads() { return int64(gridDim.x) * blockDim.x; }
-
-template <class T> __device__ __forceinline__ T* at(int64 address)
-{
-    return reinterpret_cast<T*>(address);
-}
-
-template <class T> __device__ void copy(int64 target, int64 source, int64 count)
-{
-    for (int64 i = thread(); i < count; i += threads()) at<T>(target)[i] = at<T>(source)[i];
-}
-
-__device__ void copy_elements(int64 target, int64 source, int64 count, int64 width)
-{
-    if (width == 8) copy<int64>(target, source, count);
-    else if (width == 4) copy<int32>(target, source, count);
-    else copy<int8>(target, source, count * width);
-}
-
-}  // namespace
-
+SOURCE = COPYING + """
 extern "C" __global__ void pack_parts(int64 send, const int64* counts, int64 length, int64 size,
                                       int64 width, const int64* slots, int64* problem)
 {

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from portpart.backends.cuda.cpp_words import TYPES
+from portpart.backends.cuda.cpp_words import COPYING
 from portpart.backends.language.team_arrays import BLOCK
 from portpart.backends.programs import MAX, MIN, SUM, Array, Parcel, Read, Wrong
 
@@ -36,18 +36,10 @@ SPACE = 2
 HEAD = 5
 """Words for what is wrong, in front of the numbers of elements for all ranks."""
 
-SOURCE = TYPES + """
+SOURCE = COPYING + """
 namespace {
 
 const int FIELDS = 6;  // of a rank: send, its counts, recv, its counts, lengths of send and recv
-
-__device__ __forceinline__ int64 thread() { return int64(blockIdx.x) * blockDim.x + threadIdx.x; }
-__device__ __forceinline__ int64 threads() { return int64(gridDim.x) * blockDim.x; }
-
-template <class T> __device__ __forceinline__ T* at(int64 address)
-{
-    return reinterpret_cast<T*>(address);
-}
 
 __device__ __forceinline__ int64 part(const int64* ranks, int source, int target)
 {
@@ -75,12 +67,6 @@ __device__ bool is_wrong(const int64* ranks, int size, int rank, int kind, int64
     return wrong;
 }
 
-template <class T> __device__ void copy(int64 target, int64 source, int64 bytes)
-{
-    const int64 count = bytes / int64(sizeof(T));
-    for (int64 i = thread(); i < count; i += threads()) at<T>(target)[i] = at<T>(source)[i];
-}
-
 }  // namespace
 
 extern "C" __global__ void exchange_parts(const int64* ranks, int64 size, int64 width,
@@ -97,14 +83,12 @@ extern "C" __global__ void exchange_parts(const int64* ranks, int64 size, int64 
     for (int source = 0; source < size; ++source) {
         int64 here = ranks[FIELDS * source];
         for (int target = 0; target < size; ++target) {
-            const int64 bytes = width * part(ranks, source, target);
+            const int64 count = part(ranks, source, target);
             int64 there = ranks[FIELDS * target + 2];
             for (int before = 0; before < source; ++before)
                 there += width * part(ranks, before, target);
-            if (width == 8) copy<int64>(there, here, bytes);
-            else if (width == 4) copy<int32>(there, here, bytes);
-            else copy<int8>(there, here, bytes);
-            here += bytes;
+            copy_elements(there, here, count, width);
+            here += width * count;
         }
     }
 }

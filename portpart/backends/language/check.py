@@ -29,7 +29,9 @@ _BINARY = (
     ast.BitAnd, ast.BitOr, ast.BitXor, ast.LShift, ast.RShift,
 )
 _COMPARE = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
-_UNARY = (ast.USub, ast.UAdd, ast.Invert, ast.Not)
+_OF_PARTS = (ast.If, ast.Break, ast.Continue, ast.Pass, ast.UnaryOp, ast.unaryop, ast.BoolOp,
+             ast.boolop, ast.IfExp)
+"""Nodes that are allowed if their parts are."""
 
 
 Checked = TypeVar("Checked", bound=CheckedFunction)
@@ -133,6 +135,9 @@ class _Checker(ast.NodeVisitor):
             self.visit(statement)
 
     def generic_visit(self, node: ast.AST) -> None:
+        if isinstance(node, _OF_PARTS):
+            super().generic_visit(node)
+            return
         self.refuse(node, f"{type(node).__name__} is outside the kernel language",
                     "see docs/kernel-language.md for what is allowed")
 
@@ -199,15 +204,9 @@ class _Checker(ast.NodeVisitor):
             self.refuse(node, f"the team arrays of a kernel take {needed} bytes",
                         f"make them smaller: there are {room}")
 
-    def visit_If(self, node: ast.If) -> None:
-        self.visit(node.test)
-        self.block(node.body)
-        self.block(node.orelse)
-
     def visit_While(self, node: ast.While) -> None:
         self.no_else(node)
-        self.visit(node.test)
-        self.block(node.body)
+        super().generic_visit(node)
 
     def visit_For(self, node: ast.For) -> None:
         self.no_else(node)
@@ -226,15 +225,6 @@ class _Checker(ast.NodeVisitor):
     def no_else(self, node: ast.For | ast.While) -> None:
         if node.orelse:
             self.refuse(node.orelse[0], "a loop has no else in the kernel language", "use a flag")
-
-    def visit_Break(self, node: ast.Break) -> None:
-        pass
-
-    def visit_Continue(self, node: ast.Continue) -> None:
-        pass
-
-    def visit_Pass(self, node: ast.Pass) -> None:
-        pass
 
     def visit_Return(self, node: ast.Return) -> None:
         self.returns.append(node)
@@ -258,14 +248,6 @@ class _Checker(ast.NodeVisitor):
             self.refuse(node, f"operator {type(operator).__name__} is outside the kernel language",
                         "use + - * / // % & | ^ << >>")
 
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
-        assert isinstance(node.op, _UNARY)
-        self.visit(node.operand)
-
-    def visit_BoolOp(self, node: ast.BoolOp) -> None:
-        for value in node.values:
-            self.visit(value)
-
     def visit_Compare(self, node: ast.Compare) -> None:
         if len(node.ops) != 1:
             self.refuse(node, "a chained comparison", "write a < b and b < c")
@@ -274,11 +256,6 @@ class _Checker(ast.NodeVisitor):
                         "use == != < <= > >=; for an absent array use value_or")
         self.visit(node.left)
         self.visit(node.comparators[0])
-
-    def visit_IfExp(self, node: ast.IfExp) -> None:
-        self.visit(node.test)
-        self.visit(node.body)
-        self.visit(node.orelse)
 
     def visit_Constant(self, node: ast.Constant) -> None:
         if not isinstance(node.value, (bool, int, float)):

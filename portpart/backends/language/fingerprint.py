@@ -7,17 +7,18 @@ from the values of the names in it, those of the functions that it calls include
 from __future__ import annotations
 
 import hashlib
-import json
+import pickle
 import sys
 import types
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from portpart.backends.language.parameters import KernelParameter
-from portpart.backends.language.records import Kind, Record, Words
+from portpart.backends.language.records import Record, Words
 from portpart.backends.language.source import meaning_of
 from portpart.backends.language.statics import Static
 from portpart.backends.language.words import Word
@@ -191,43 +192,18 @@ def _is_being_imported(kind: type) -> bool:
 def recall(name: str, fingerprint: str) -> list[KernelParameter] | None:
     """The parameters of a kernel, None if they are not known."""
     content = cache_folder.read(_file(name, fingerprint))
-    if content is None:
-        return None
     try:
-        return [_parameter(*each) for each in json.loads(content)]
-    except (AttributeError, KeyError, TypeError, ValueError):  # what is not there any more
+        found: list[KernelParameter] | None = pickle.loads(content) if content else None
+    except Exception:  # what is not there any more
         return None
+    return found
 
 
 def keep(name: str, fingerprint: str, parameters: list[KernelParameter]) -> None:
     """Keep the parameters of a kernel, if its records can be found by their names."""
-    kept = [(each.name, _place(each.kind), each.paths if each.is_record else [])
-            for each in parameters]
-    if all(each.kind is None or _kind(place) is each.kind
-           for each, (_, place, _) in zip(parameters, kept)):
-        cache_folder.write(_file(name, fingerprint), json.dumps(kept).encode())
+    with suppress(pickle.PicklingError, AttributeError):
+        cache_folder.write(_file(name, fingerprint), pickle.dumps(parameters))
 
 
 def _file(name: str, fingerprint: str) -> str:
     return cache_folder.file_of(name, f"signature {compilers_fingerprint()} {fingerprint}")
-
-
-def _place(kind: Kind | None) -> list[str] | None:
-    return None if kind is None else [kind.__module__, kind.__qualname__]
-
-
-def _kind(place: list[str] | None) -> Any:
-    """The class at a place; None if there is none in what has been imported."""
-    if place is None or place[0] not in sys.modules:
-        return None
-    found: Any = sys.modules[place[0]]
-    for name in place[1].split("."):
-        found = getattr(found, name, None)
-    return found
-
-
-def _parameter(name: str, place: list[str] | None, paths: list[list[str]]) -> KernelParameter:
-    kind = _kind(place)
-    if kind is None and place is not None:
-        raise KeyError(name)
-    return KernelParameter(name, kind, {tuple(path): None for path in paths})

@@ -76,7 +76,7 @@ def test_limits_of_a_level_are_those_of_equation_2(limit: int, elements: int, ar
         ratio = Decimal(limit * elements) / weight
         epsilon = ratio ** (Decimal(1) / levels) - 1
         expected = (1 + epsilon) * weight / arity
-        found = adaptive_limit(limit, weight, elements, arity, levels)
+        found = adaptive_limit(limit * elements // arity, weight, limit * elements, levels)
         assert found <= max(expected + Decimal("1e-20"), -(-weight // arity))
         assert found > expected - 1 - Decimal(1) / arity
 
@@ -120,15 +120,15 @@ def test_every_section_is_what_jet_makes_of_its_subgraph(graph: Graph, algorithm
     assert "swaps" not in result.stats["phases"]
     limit = oracles.block_weight_limit(n, 6)
     outer = portpart.partition(
-        graph, 2, imbalance=within(adaptive_limit(limit, n, 6, 2, 2), n, 2), algorithm="jet",
-        preset=preset, seed=seed + 2 * LEVEL).part
+        graph, 2, imbalance=within(adaptive_limit(3 * limit, n, 6 * limit, 2), n, 2),
+        algorithm="jet", preset=preset, seed=seed + 2 * LEVEL).part
     assert np.array_equal(oracles.host(result.part) // 3, outer)
     for section in range(2):
         vertices = np.flatnonzero(outer == section)
         count = len(vertices)
         blocks = portpart.partition(
             inner(graph, vertices), 3,
-            imbalance=within(adaptive_limit(limit, count, 3, 3, 1), count, 3), algorithm="jet",
+            imbalance=within(adaptive_limit(limit, count, 3 * limit, 1), count, 3), algorithm="jet",
             preset=preset, seed=seed + LEVEL + section * SECTION).part
         assert np.array_equal(oracles.host(result.part)[vertices] % 3, blocks)
 

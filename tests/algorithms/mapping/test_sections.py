@@ -71,7 +71,7 @@ def test_sections_are_divided_each_by_itself(space: ExecutionSpace) -> None:
     grid = grid_2d(24)
     first = halves(grid)
     machine = Topology("3:2", "1:50")
-    balance = section_balance(np.bincount(first // 3), 3, 3, 103 * 96 // 100, 1)
+    balance = section_balance(np.bincount(first // 3), [103 * 96 // 100] * 6, 1)
     assert balance.limits.tolist() == [98] * 6
     found, expected = (
         oracles.host(partition_sections(
@@ -95,7 +95,7 @@ def test_the_best_of_each_section_is_taken(space: ExecutionSpace) -> None:
     one, two = (np.where(first == part, good, bad).astype(np.int32) for part in (0, 2))
     machine, table = Topology("2:2", "1:9"), plain.distances([2, 2], [1, 9])
     weight = sum(oracles.vertex_weights(graph))
-    balance = section_balance(np.array([weight, weight]), 2, 2, weight, 1)
+    balance = section_balance(np.array([weight, weight]), [weight] * 4, 1)
     here = graph.to(space)
     found = best_of_each(here, Sections(2, 2, space.asarray(first)), distances_on(space, machine),
                          balance, [space.asarray(one), space.asarray(two)], 0)
@@ -106,7 +106,7 @@ def test_the_best_of_each_section_is_taken(space: ExecutionSpace) -> None:
 
 @pytest.mark.parametrize("weights", [[100], [100, 40, 0]])
 def test_limits_of_sections(weights: list[int]) -> None:
-    balance = section_balance(np.array(weights), 4, 8, 14, 2)
+    balance = section_balance(np.array(weights), [28] * 4 * len(weights), 2)
     assert balance.num_blocks == 4 * len(weights)
     for section, weight in enumerate(weights):
         limits = balance.limits[4 * section : 4 * section + 4]

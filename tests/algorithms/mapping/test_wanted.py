@@ -16,7 +16,7 @@ from hypothesis import example, given, settings, strategies as st
 import portpart
 from portpart import io
 from portpart.algorithms.mapping.mappers import MAPPERS, mapper_of
-from portpart.algorithms.mapping.sections import uneven_balance
+from portpart.algorithms.mapping.sections import section_balance
 from portpart.algorithms.multilevel.problem import Constraints, MappingProblem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.distances import distances_on
@@ -257,7 +257,7 @@ def test_limits_of_uneven_blocks_leave_room_for_all(
     """What a section weighs fits into its blocks, and no block gets more than its elements hold."""
     weights = np.array([data.draw(st.integers(0, sum(own))) for own in capacities])
     flat = [capacity for own in capacities for capacity in own]
-    balance = uneven_balance(weights, flat, levels_left, data.draw(st.floats(0, 1)))
+    balance = section_balance(weights, flat, levels_left, data.draw(st.floats(0, 1)), False)
     limits = balance.limits.reshape(-1, 3)
     assert (limits.sum(axis=1) >= weights).all()
     assert (limits <= np.minimum(np.array(capacities), weights.sum())).all()

@@ -15,7 +15,7 @@ from portpart.algorithms.multilevel.greedy_start import grown_parts
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.starting import best_starts
 from portpart.algorithms.multilevel.trace import Trace
-from portpart.algorithms.objectives.candidates import CandidateParts
+from portpart.algorithms.objectives.candidates import stacked
 from portpart.algorithms.objectives.limits import Balance
 from portpart.algorithms.objectives.net_cost import net_objective
 from portpart.backends.programs.interface import ExecutionSpace
@@ -155,7 +155,7 @@ def test_those_of_least_cost_are_refined(space: ExecutionSpace, name: str) -> No
     parts.append(np.zeros(200, np.int32))
     problem = Problem(hypergraph, Balance(4, 60, 50), 1, Trace(space, hypergraph, None),
                       objective=net_objective(name))
-    given = CandidateParts.of(space, [space.asarray(part) for part in parts])
+    given = stacked(space, [space.asarray(part) for part in parts])
     found = best_starts(problem, hypergraph, given, 3)
     values = [net_oracles.values(hypergraph.to(reference()), part)[name] for part in parts[:-1]]
     wanted = np.argsort(values, kind="stable")[:3]
@@ -173,7 +173,7 @@ def test_overload_costs_with_huge_weights_too() -> None:
                       objective=net_objective("km1"))
     halves = (np.arange(n) * 2 // n).astype(np.int32)
     parts = [np.zeros(n, np.int32), halves, (np.arange(n) % 2).astype(np.int32)]
-    best, = best_starts(problem, hypergraph, CandidateParts.of(space, parts), 1)
+    best, = best_starts(problem, hypergraph, stacked(space, parts), 1)
     assert np.array_equal(best, halves)
 
 

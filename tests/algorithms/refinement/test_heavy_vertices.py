@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from portpart.algorithms.final_balance.overload import with_heavy_apart
-from portpart.algorithms.objectives.candidates import CandidateParts
+from portpart.algorithms.objectives.candidates import stacked
 from portpart.algorithms.objectives.net_cost import net_objective
 from portpart.algorithms.refinement.blocks.state import with_heavy
 from portpart.backends.programs.interface import ExecutionSpace
@@ -70,7 +70,7 @@ def test_macros_of_a_block_that_cannot_hold_them_are_spread(space: ExecutionSpac
     fixed = np.full(N, -1, np.int32)
     fixed[MACROS[0]] = 1
     apart = start_with(hypergraph, [3, 2, 1, 0])
-    given = CandidateParts.of(space, [space.asarray(apart), space.asarray(start)])
+    given = stacked(space, [space.asarray(apart), space.asarray(start)])
     kept, connectivity = map(oracles.host, with_heavy_apart(hypergraph, given, balance,
                                                             space.asarray(fixed)))
     assert np.array_equal(kept, apart)
@@ -78,5 +78,5 @@ def test_macros_of_a_block_that_cannot_hold_them_are_spread(space: ExecutionSpac
     assert connectivity[MACROS[0]] == 1
     others = np.delete(np.arange(N), MACROS)
     assert np.array_equal(connectivity[others], start[others])
-    alone = CandidateParts(space.asarray(apart), 1)
+    alone = space.asarray(apart).reshape(1, -1)
     assert with_heavy_apart(hypergraph, alone, balance) is alone

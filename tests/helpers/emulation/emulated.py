@@ -36,7 +36,7 @@ from portpart.algorithms.multilevel.greedy_start import grown_parts
 from portpart.algorithms.multilevel.problem import Constraints, MappingProblem, Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives import communication, cut, net_cost
-from portpart.algorithms.objectives.candidates import CandidateParts, costs_and_weights
+from portpart.algorithms.objectives.candidates import costs_and_weights
 from portpart.algorithms.objectives.distances import distances_on
 from portpart.algorithms.objectives.limits import Balance
 from portpart.algorithms.objectives.net_cost import net_objective
@@ -347,10 +347,10 @@ def _valued(space: ExecutionSpace, case: Case) -> np.ndarray:
     """What several partitions of a hypergraph cost and weigh, and where macros should be."""
     hypergraph = HYPERGRAPHS[case.graph]().to(space)
     drawn = np.random.default_rng(1).integers(0, 3, 4 * hypergraph.num_vertices).astype(np.int32)
-    parts = CandidateParts(space.asarray(drawn), 4)
+    parts = space.asarray(drawn).reshape(4, -1)
     found = costs_and_weights(hypergraph, parts, 3, net_objective("km1"))
     apart = with_heavy_apart(hypergraph, parts, balance_of(hypergraph, 3))
-    return np.concatenate([each.ravel() for each in (*found, oracles.host(apart.joined))])
+    return np.concatenate([each.ravel() for each in (*found, oracles.host(apart))])
 
 
 def _refined(space: ExecutionSpace, case: Case) -> np.ndarray:
