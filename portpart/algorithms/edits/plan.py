@@ -48,7 +48,6 @@ from portpart.algorithms.edits.upload import (
     upload,
     weights_of,
 )
-from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import MAX_TOTAL_WEIGHT
 
 NO_INSERTION = InsertedIds(None, 0, 0, None)  # type: ignore[arg-type]  # of no kind
@@ -106,19 +105,15 @@ class BatchPlan:
         self._timed = bool(self._deletions or self._weighs)
         self._given = self._capacity = batch.num_pairs
         for table, calls in self._deletions:
-            self._capacity += self._capacity_for_deletions(table, calls)
+            number = sum([len(call.first) for call in calls])
+            self._capacity += sum([capacity_for_deletions(side, number) for side in edited.sides
+                                   if side.table is table])
         self._fetched: Callable[[], np.ndarray] | None = None
 
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing in the batch."""
         return not (self.batch.insertions or self.batch.calls)
-
-    def _capacity_for_deletions(self, table: IdTable, calls: list[BatchCall]) -> int:
-        """Estimated number of operations for the deletions of a kind."""
-        number = sum([len(call.first) for call in calls])
-        return sum([capacity_for_deletions(side, number) for side in self.edited.sides
-                    if side.table is table])
 
     def counters_of(self, table: IdTable) -> EditCounters:
         """What counts ids of a kind."""
@@ -186,7 +181,8 @@ class BatchPlan:
         """Find new weights, after deletions."""
         space = self.space
         self.weighed.append((table, weight_changes(
-            table, _first(space, calls), _weights(space, calls),
+            table, joined(space, [call.first for call in calls], np.int32),
+            joined(space, weights_of(calls), np.int64),
             joined(space, times_of(calls), np.int64), self.counters_of(table))))
 
     def _is_small(self) -> bool:
@@ -282,11 +278,3 @@ def in_order(edited: Edited,
              calls: dict[IdTable, list[BatchCall]]) -> list[tuple[IdTable, list[BatchCall]]]:
     """Calls about ids, by their kinds as `edited` has them."""
     return [(table, calls[table]) for table in edited.tables if table in calls]
-
-
-def _first(space: ExecutionSpace, calls: list[BatchCall]) -> Array:
-    return joined(space, [call.first for call in calls], np.int32)
-
-
-def _weights(space: ExecutionSpace, calls: list[BatchCall]) -> Array:
-    return joined(space, weights_of(calls), np.int64)

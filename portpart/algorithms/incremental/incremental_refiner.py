@@ -98,6 +98,7 @@ class IncrementalRefiner:
         refiner = self.refiner = refinement.Refiner(space, roomy, self.balance_of(self.total),
                                                     OPTIONS, self.seed, objective=self.objective,
                                                     pieces=self.pieces)
+        self.followed = self.updates.followed(refiner)
         refiner.reserve()
         refiner.run.moves.part[:] = 0
         sizes = self.sizes = self._with_room(self.sizes, 1)
@@ -191,7 +192,8 @@ class IncrementalRefiner:
         """
         space, count = self.graph.space, self.graph.vertices.count
         near = space.zeros(count, np.int32)
-        self.updates.flag_around(self.refiner, self.rows, positions_of(space, wrong), near)
+        self.followed.flag_around(self.rows, positions_of(space, wrong), near,
+                                  self.refiner.run.moves)
         try:
             self._run(Update(), refine=True, activated=positions_of(space, near))
         except BaseException:
@@ -214,7 +216,7 @@ class IncrementalRefiner:
             limits = None
         records = {**edits.records_of(update, self.graph.vertices, self.nothing, refine, limits,
                                       expected, activated),
-                   **updates.prepare(refiner, self.rows, update, refine, early),
+                   **self.followed.prepare(self.rows, update, refine, early),
                    "journal": self.journal}
         refiner.balance = limits or refiner.balance
         costs = self.previous_blocks is not None
@@ -300,7 +302,7 @@ class IncrementalRefiner:
         `undoing` says that its edits are undone next.
         """
         if undoing:
-            self.updates.undo(self.refiner, self.rows, moves)
+            self.followed.undo(self.rows, moves, self.refiner.run.moves)
         run = self.refiner.run
         self.graph.space.parallel_for(len(moves.listed), refinement.return_vertex, moves.listed,
                                       moves.left, run.moves, run.incumbent, self.journal)
@@ -322,9 +324,9 @@ class IncrementalRefiner:
         run.moves.cost_sums[:] = 0
         run.moves.cost_sums[:1] = 2 * before.cost
         if undone is None:
-            self.updates.recount(self.refiner, self.rows)
+            self.followed.recount(self.rows, run.moves.part)
         else:
-            self.updates.follow_back(self.refiner, self.rows, undone)
+            self.followed.follow_back(self.rows, undone, run.moves)
         space.parallel_for(1, refinement.begin_report, self.journal)
         self._write_report()
         limits = self._new_balance(self.graph.vertices.total_weight)

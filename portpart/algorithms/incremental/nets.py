@@ -13,7 +13,7 @@ from portpart.algorithms import objectives
 from portpart.algorithms.edits import Changes, Update
 from portpart.algorithms.incremental import net_changes
 from portpart.algorithms.incremental.edits import MoveLog, Nothing, NotReady, edits_of
-from portpart.algorithms.incremental.widening import NEIGHBOUR_TEAM, flag_pins
+from portpart.algorithms.incremental.widening import NEIGHBOUR_TEAM, flag_neighbours, flag_pins
 from portpart.algorithms.refinement.moves import state
 from portpart.algorithms.refinement.nets import (
     NET_PIECES,
@@ -155,7 +155,32 @@ class EditedNetSteps(NetSteps):
         return NetsFollowed(space, finest, num_blocks)
 
 
-class NetsFollowed:
+class GraphFollowed:
+    """What follows edits besides cost and weights: of graphs nothing."""
+
+    def prepare(self, edited: Any, update: Update, refine: bool, early: bool) -> dict[str, Any]:
+        """Have room for what a batch has changed, and return the records of it.
+
+        `early` says that the batch is on its way.
+        """
+        return {}
+
+    def undo(self, edited: Any, moves: MoveLog, where: state.Moves) -> None:
+        """Prepare for vertices that move back as edits are undone."""
+
+    def follow_back(self, edited: Any, updates: Sequence[Update], where: state.Moves) -> None:
+        """Follow batches that have been undone; vertices have moved back before."""
+
+    def recount(self, edited: Any, part: Array) -> None:
+        """Recompute what is known."""
+
+    def flag_around(self, edited: Any, chosen: Array, near: Array, where: state.Moves) -> None:
+        """Flag vertices that have been put into other blocks, and their neighbours."""
+        edited.space.parallel_for(len(chosen), flag_neighbours, chosen, edited.csr, near,
+                                  team=NEIGHBOUR_TEAM)
+
+
+class NetsFollowed(GraphFollowed):
     """The state of the nets of an edited hypergraph.
 
     Parameters

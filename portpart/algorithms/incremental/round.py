@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from portpart.algorithms import edits
 from portpart.algorithms.incremental import placing, widening
 from portpart.algorithms.incremental.edits import (
     EditCounts,
-    MoveLog,
     NewLimits,
     NewVertices,
     learn_outcome,
     new_vertex,
 )
 from portpart.algorithms.incremental.net_changes import record_nets, record_pins
-from portpart.algorithms.incremental.nets import EditedNets, EditedNetSteps, EditedRows
+from portpart.algorithms.incremental.nets import (
+    EditedNets,
+    EditedNetSteps,
+    EditedRows,
+    GraphFollowed,
+)
 from portpart.algorithms.refinement import (
     LOCAL,
     AccountingSteps,
@@ -35,7 +38,6 @@ from portpart.algorithms.refinement.incumbent import Incumbent, set_best
 from portpart.algorithms.refinement.moves import Moves, add_cost, change_weight
 from portpart.algorithms.refinement.nets import NetPropagation
 from portpart.backends import language as kl
-from portpart.backends.programs import Array
 from portpart.graphs import Csr
 
 # Cost and weights of the blocks after a batch, by what the edits themselves contribute ---------
@@ -129,13 +131,9 @@ class GraphUpdates:
     rows: ClassVar[type[EditedRows]] = EditedRows
     most_connected: ClassVar[kl.DeviceFunction] = placing.most_connected_block
 
-    def prepare(self, refiner: Refiner, rows: EditedRows, update: edits.Update, refine: bool,
-                early: bool) -> dict[str, Any]:
-        """Have room for what a batch has changed, and return the records of it.
-
-        `early` says that the batch is on its way.
-        """
-        return {}
+    def followed(self, refiner: Refiner) -> GraphFollowed:
+        """What follows edits, of such a refiner."""
+        return GraphFollowed()
 
     def account(self, this: Recording) -> None:
         """Record, side by side with the accounts of vertices, those of what has changed."""
@@ -143,21 +141,6 @@ class GraphUpdates:
 
     def activate(self, this: Recording) -> None:
         """Record which vertices are examined when all of that is known."""
-
-    def undo(self, refiner: Refiner, rows: EditedRows, moves: MoveLog) -> None:
-        """Prepare for vertices that move back as edits are undone."""
-
-    def follow_back(self, refiner: Refiner, rows: EditedRows,
-                    updates: Sequence[edits.Update]) -> None:
-        """Follow batches that have been undone; vertices have moved back before."""
-
-    def recount(self, refiner: Refiner, rows: EditedRows) -> None:
-        """Recompute what is known besides cost and weights."""
-
-    def flag_around(self, refiner: Refiner, rows: EditedRows, chosen: Array, near: Array) -> None:
-        """Flag vertices that have been put into other blocks, and their neighbours."""
-        rows.space.parallel_for(len(chosen), widening.flag_neighbours, chosen, rows.csr, near,
-                                team=widening.NEIGHBOUR_TEAM)
 
 
 class NetUpdates(GraphUpdates):
@@ -168,12 +151,10 @@ class NetUpdates(GraphUpdates):
     rows = EditedNets
     most_connected = placing.most_connected_by_nets
 
-    def prepare(self, refiner: Refiner, rows: EditedRows, update: edits.Update, refine: bool,
-                early: bool) -> dict[str, Any]:
-        """Have room for what a batch has changed of nets, and return the records of it."""
-        records: dict[str, kl.Record | kl.Words] = _nets(refiner).prepare(
-            rows, update, refine, early)
-        return records
+    def followed(self, refiner: Refiner) -> GraphFollowed:
+        """The nets, whose state follows edits."""
+        assert isinstance(refiner.rows, GraphFollowed)
+        return refiner.rows
 
     def account(self, this: Recording) -> None:
         """Record the accounts of pins that have changed."""
@@ -182,28 +163,6 @@ class NetUpdates(GraphUpdates):
     def activate(self, this: Recording) -> None:
         """Record which vertices nets ask to examine."""
         record_nets(this)
-
-    def undo(self, refiner: Refiner, rows: EditedRows, moves: MoveLog) -> None:
-        """Let nets know of vertices that are about to move back."""
-        _nets(refiner).undo(rows, moves, refiner.run.moves)
-
-    def follow_back(self, refiner: Refiner, rows: EditedRows,
-                    updates: Sequence[edits.Update]) -> None:
-        """Let nets follow batches that have been undone."""
-        _nets(refiner).follow_back(rows, updates, refiner.run.moves)
-
-    def recount(self, refiner: Refiner, rows: EditedRows) -> None:
-        """Find the state of all nets again."""
-        _nets(refiner).recount(rows, refiner.run.moves.part)
-
-    def flag_around(self, refiner: Refiner, rows: EditedRows, chosen: Array, near: Array) -> None:
-        """Flag vertices that have been put into other blocks, and pins around them."""
-        _nets(refiner).flag_around(rows, chosen, near, refiner.run.moves)
-
-
-def _nets(refiner: Refiner) -> Any:
-    """What a refiner knows of nets."""
-    return refiner.rows
 
 
 def updates_of(graph: edits.Editable) -> GraphUpdates:

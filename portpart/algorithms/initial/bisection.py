@@ -181,9 +181,7 @@ def shuffled(v, n, seed):
 
     A permutation of the next power of two is repeated until it gives a number below n.
     """
-    bits = kl.int64(1)
-    while (kl.int64(1) << bits) < n:
-        bits += 1
+    bits = max(kl.int64(1), 64 - kl.clz(kl.uint64(n - 1)))
     ones = (kl.int64(1) << bits) - 1
     x = kl.int64(v)
     again = True

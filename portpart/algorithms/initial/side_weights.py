@@ -62,10 +62,7 @@ def limit_of(goal, cap, levels):
 @kl.device
 def levels_for(blocks):
     """Levels of bisection that make this many blocks."""
-    result = kl.int64(0)
-    while (kl.int64(1) << result) < blocks:
-        result += 1
-    return result
+    return 64 - kl.clz(kl.uint64(blocks - 1))
 
 
 @kl.device

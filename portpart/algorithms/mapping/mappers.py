@@ -168,14 +168,7 @@ def mapper_of(algorithm: str | None, preset: Any, hierarchy: bool = True) -> tup
     Without an algorithm it is the one whose configuration is given, else the default for machines
     with a `hierarchy` or without.
     """
-    default = DEFAULT if hierarchy else DEFAULT_OF_MATRIX
-    name = _algorithm_of(preset, default) if algorithm is None else algorithm
-    return chosen(MAPPERS, name, preset)
-
-
-def _algorithm_of(preset: Any, default: str) -> str:
-    of_kind = (name for name, mapper in MAPPERS.items() if type(preset) is mapper.kind)
-    return next(of_kind, default)
+    return chosen(MAPPERS, algorithm, preset, DEFAULT if hierarchy else DEFAULT_OF_MATRIX)
 
 
 DEFAULTS = (partitioners.DEFAULT, DEFAULT)

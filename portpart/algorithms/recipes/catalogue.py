@@ -100,25 +100,25 @@ Kind = TypeVar("Kind", bound=Entry)
 class Table(Mapping[str, Kind]):
     """Entries by name, each made when it is asked for.
 
-    Parameters
+    Attributes
     ----------
     makers : dict of str to callable
     """
 
     def __init__(self, makers: dict[str, Callable[[], Kind]]) -> None:
-        self._makers = makers
+        self.makers = makers
         self._made: dict[str, Kind] = {}
 
     def __getitem__(self, name: str) -> Kind:
         if name not in self._made:
-            self._made[name] = self._makers[name]()
+            self._made[name] = self.makers[name]()
         return self._made[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._makers)
+        return iter(self.makers)
 
     def __len__(self) -> int:
-        return len(self._makers)
+        return len(self.makers)
 
 
 def by_name(table: Mapping[str, Kind], name: str) -> Kind:
@@ -134,14 +134,20 @@ def by_name(table: Mapping[str, Kind], name: str) -> Kind:
     return table[name]
 
 
-def chosen(table: Mapping[str, Kind], name: str, preset: str | Configuration) -> tuple[Kind, Any]:
+def chosen(table: Mapping[str, Kind], name: str | None, preset: str | Configuration,
+           default: str) -> tuple[Kind, Any]:
     """The entry called `name` and its configuration; `preset` may be a configuration itself.
+
+    Without a name it is the entry whose configuration is given, else the default.
 
     Raises
     ------
     InputError
         If either is unknown.
     """
+    if name is None:
+        of_kind = (each for each, entry in table.items() if type(preset) is entry.kind)
+        name = default if isinstance(preset, str) else next(of_kind, default)
     found = by_name(table, name)
     if isinstance(preset, str):
         return found, found.preset(preset)

@@ -197,11 +197,7 @@ OF_NETS = Table({
 })
 """Those of hypergraphs."""
 
-OF_EDGES = Table({
-    "portpart": _portpart_of_edges,
-    "hyperg": _hyperg_of_nets,
-    "ihyperg": _ihyperg_of_nets,
-})
+OF_EDGES = Table({**OF_NETS.makers, "portpart": _portpart_of_edges})
 """Those of hypergraphs whose vertices are the edges of graphs."""
 
 
@@ -224,19 +220,10 @@ def lookup(algorithm: str | None, preset: str | Configuration, starts: int | Non
 def find(algorithm: str | None, preset: str | Configuration,
          table: Mapping[str, Algorithm] = ALGORITHMS) -> tuple[Algorithm, Any]:
     """The algorithm and the configuration that :func:`lookup` finds."""
-    return chosen(table, _algorithm_of(preset, table) if algorithm is None else algorithm, preset)
+    return chosen(table, algorithm, preset, DEFAULT)
 
 
 def entry_of(config: Configuration) -> Algorithm:
     """The algorithm whose configuration this is, be it of a class derived from its own."""
     known = {each.kind: each for each in (*ALGORITHMS.values(), *OF_NETS.values())}
     return next(known[kind] for kind in type(config).__mro__ if kind in known)
-
-
-def _algorithm_of(preset: str | Configuration, table: Mapping[str, Algorithm]) -> str:
-    if isinstance(preset, str):
-        return DEFAULT
-    for name, algorithm in table.items():
-        if type(preset) is algorithm.kind:
-            return name
-    return DEFAULT

@@ -106,16 +106,20 @@ class CpuExecutable:
                 arrays[slot.name] = table[first : first + slot.words]
         return arrays
 
+    @property
+    def _end(self) -> int:
+        """Where the next instruction begins."""
+        return driver_module.FIELDS * len(self.code)
+
     def _emit(self, steps: list[programs.Step]) -> None:
         for step in steps:
             if isinstance(step, programs.Launch):
                 self._emit_launch(step)
-            elif isinstance(step, programs.While):
-                self._emit_loop(step)
-            elif isinstance(step, programs.Branch):
-                self._emit_branch(step)
+            elif isinstance(step, (programs.While, programs.Branch)):
+                self._emit_test(step)
             else:
-                self._emit_leave(step)
+                self.code.append([driver_module.LEAVE, 0, 0, 0, 0, 0])
+                self._leaves[self._end] = step
 
     def _emit_launch(self, step: programs.Launch) -> None:
         function = prepared(step.kernel, tuple(map(programs.tag_of, step.args)))
@@ -123,32 +127,16 @@ class CpuExecutable:
         weight = step.work or driver_module.ITEM_WEIGHT[step.team]
         self.code.append([driver_module.LAUNCH, function, row, weight, 0, 0])
 
-    def _emit_loop(self, step: programs.While) -> None:
-        start = driver_module.FIELDS * len(self.code)
-        test = self._emit_test(step.flag)
-        self._emit(step.steps)
-        self._emit_jump()[TARGET] = start
-        test[TARGET] = driver_module.FIELDS * len(self.code)
-
-    def _emit_branch(self, step: programs.Branch) -> None:
-        test = self._emit_test(step.flag)
-        self._emit(step.then)
-        if not step.orelse:
-            test[TARGET] = driver_module.FIELDS * len(self.code)
-            return
-        jump = self._emit_jump()
-        test[TARGET] = driver_module.FIELDS * len(self.code)
-        self._emit(step.orelse)
-        jump[TARGET] = driver_module.FIELDS * len(self.code)
-
-    def _emit_leave(self, step: programs.Communication) -> None:
-        self.code.append([driver_module.LEAVE, 0, 0, 0, 0, 0])
-        self._leaves[driver_module.FIELDS * len(self.code)] = step
-
-    def _emit_test(self, flag: programs.Element) -> list[int]:
-        self.code.append([driver_module.JUMP_IF_ZERO, 0, 0, 0, self.table.add_address(flag), 0])
-        return self.code[-1]
-
-    def _emit_jump(self) -> list[int]:
-        self.code.append([driver_module.JUMP, 0, 0, 0, 0, 0])
-        return self.code[-1]
+    def _emit_test(self, step: programs.While | programs.Branch) -> None:
+        """A loop or branch; where its flag is zero, the program goes on behind the first side."""
+        begin, (first, *others) = self._end, programs.sides_of(step)
+        test = [driver_module.JUMP_IF_ZERO, 0, 0, 0, self.table.add_address(step.flag), 0]
+        jump = [driver_module.JUMP, 0, 0, 0, 0, begin]
+        self.code.append(test)
+        self._emit(first)
+        if isinstance(step, programs.While) or step.orelse:
+            self.code.append(jump)
+        test[TARGET] = self._end
+        for other in others:
+            self._emit(other)
+            jump[TARGET] = self._end

@@ -6,7 +6,7 @@ the host's; it has to know which segment may change the flags that it reads.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from portpart.backends.cuda.requirements import may_set
@@ -52,26 +52,6 @@ class Exchange:
 
 
 @dataclass(frozen=True)
-class HostLoop:
-    """A loop that the host runs."""
-
-    flag: Element
-    parts: list[Part]
-
-
-@dataclass(frozen=True)
-class HostBranch:
-    """A branch that the host takes."""
-
-    flag: Element
-    then: list[Part]
-    orelse: list[Part]
-
-
-Part = Segment | Exchange | HostLoop | HostBranch
-
-
-@dataclass(frozen=True)
 class Test:
     """Go on elsewhere if a flag is zero."""
 
@@ -101,9 +81,7 @@ class Segments:
 
     Attributes
     ----------
-    parts : list of Part
     line : list of Instruction
-        The same, in order.
     own : dict of Slot
         The slots of arrays that belong to a run, each with the one that stands for it.
     read_by_host : frozenset of Element
@@ -115,53 +93,41 @@ class Segments:
         self.own = {slot: _standing_for(slot) for slot in program.used_slots()
                     if slot.scratch or slot.words}
         self.read_by_host = frozenset(_read_by_host(program.steps))
-        self.parts = list(self._cut(program.steps))
         self.line: list[Instruction] = []
-        self._put_in_line(self.parts)
+        self._add(program.steps)
 
     def programs(self) -> list[Program]:
         """The programs of all segments, in the order of recording."""
-        return [part.program for part in _all_parts(self.parts) if isinstance(part, Segment)]
+        return [part.program for part in self.line if isinstance(part, Segment)]
 
-    def _cut(self, steps: list[Step]) -> Iterator[Part]:
+    def _add(self, steps: list[Step]) -> None:
         waiting: list[Step] = []
         for step in steps:
             if not _communicates(step):
                 waiting.append(step)
                 continue
-            yield from self._segment(waiting)
+            self._add_segment(waiting)
             waiting = []
-            if isinstance(step, While):
-                yield HostLoop(step.flag, list(self._cut(step.steps)))
-            elif isinstance(step, Branch):
-                yield HostBranch(step.flag, list(self._cut(step.then)),
-                                 list(self._cut(step.orelse)))
+            if isinstance(step, (While, Branch)):
+                self._add_test(step)
             elif isinstance(step, (AllReduce, AllToAll)):
-                yield Exchange(step, frozenset(each for each in self.read_by_host
-                                               if each.slot in _set_by(step)))
-        yield from self._segment(waiting)
+                self.line.append(Exchange(step, frozenset(
+                    each for each in self.read_by_host if each.slot in _set_by(step))))
+        self._add_segment(waiting)
 
-    def _put_in_line(self, parts: list[Part]) -> None:
-        line = self.line
-        for part in parts:
-            if isinstance(part, (Segment, Exchange)):
-                line.append(part)
-                continue
-            place = len(line)
-            line.append(Jump(place))  # the test, when it is known where it leads
-            self._put_in_line(part.parts if isinstance(part, HostLoop) else part.then)
-            if isinstance(part, HostLoop):
-                line.append(Jump(place))
-                line[place] = Test(part.flag, len(line))
-                continue
-            line.append(Jump(len(line)))
-            line[place] = Test(part.flag, len(line))
+    def _add_test(self, step: While | Branch) -> None:
+        line, place = self.line, len(self.line)
+        line.append(Jump(place))  # the test, when it is known where it leads
+        self._add(step.steps if isinstance(step, While) else step.then)
+        line.append(Jump(place))
+        line[place] = Test(step.flag, len(line))
+        if isinstance(step, Branch):
             end = len(line) - 1
-            self._put_in_line(part.orelse)
+            self._add(step.orelse)
             line[end] = Jump(len(line))
 
-    def _segment(self, steps: list[Step]) -> Iterator[Segment]:
-        """A program of these steps, unless there are none."""
+    def _add_segment(self, steps: list[Step]) -> None:
+        """Add a program of these steps, unless there are none."""
         if not steps:
             return
         whole = self._program
@@ -169,8 +135,9 @@ class Segments:
         program.steps += [self._moved(step) for step in steps]
         program.slots = {slot.name: slot for slot in slots_of(program.steps)}
         launches = [step for step in all_steps(steps) if isinstance(step, Launch)]
-        yield Segment(program, frozenset(each for each in self.read_by_host
-                                         if any(may_set(launch, each) for launch in launches)))
+        self.line.append(Segment(program, frozenset(
+            each for each in self.read_by_host
+            if any(may_set(launch, each) for launch in launches))))
 
     def _moved(self, step: Step) -> Step:
         """The step with arrays in place of what belongs to a run."""
@@ -212,15 +179,6 @@ def _set_by(step: Communication) -> tuple[Slot, ...]:
     if isinstance(step, AllReduce):
         return (step.words,)
     return step.parcel.recv, step.parcel.recv_counts
-
-
-def _all_parts(parts: Iterable[Part]) -> Iterator[Part]:
-    for part in parts:
-        yield part
-        if isinstance(part, HostLoop):
-            yield from _all_parts(part.parts)
-        elif isinstance(part, HostBranch):
-            yield from _all_parts([*part.then, *part.orelse])
 
 
 def segments_of(program: Program) -> list[Program]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from portpart.backends.language import fingerprint as signatures
+from portpart.backends.language import fingerprint as signatures, source
 from portpart.backends.language.fingerprint import fingerprint_of, names_of
 from portpart.backends.language.parameters import FlatArguments, KernelParameter, Mismatch
 from portpart.backends.language.statics import static_places
@@ -310,12 +310,6 @@ class TypedFunction:
 
 def refuse(function: CheckedFunction, node: ast.AST, problem: str, remedy: str) -> NoReturn:
     """Raise the type error for `node` of `function`, with its source marked."""
-    line, column = getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
-    text = linecache.getline(function.filename, line).rstrip()
-    end = len(text)
-    if getattr(node, "end_lineno", None) == line:
-        end = getattr(node, "end_col_offset", end)
-    marked = f"    {text}\n    {' ' * column}{'^' * max(1, end - column)}"
-    raise KernelTypeError(
-        f"{function.filename}:{line}: {problem} (in {function.name}); {remedy}\n{marked}"
-    )
+    text = linecache.getline(function.filename, getattr(node, "lineno", 0))
+    source.refuse(function.filename, text, node, f"{problem} (in {function.name})", remedy,
+                  KernelTypeError)

@@ -11,7 +11,7 @@ import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn
 
-from portpart.errors import KernelSyntaxError
+from portpart.errors import KernelSyntaxError, PortpartError
 
 
 def meaning_of(name: str, lookup: Callable[[str], Any]) -> Any:
@@ -157,11 +157,12 @@ def _statements(block: Iterable[ast.AST]) -> Iterator[ast.AST]:
             yield from _statements(getattr(node, part))
 
 
-def refuse(filename: str, source_line: str, node: ast.AST, problem: str, remedy: str) -> NoReturn:
-    """Raise the language's syntax error with the offending piece of source marked."""
+def refuse(filename: str, source_line: str, node: ast.AST, problem: str, remedy: str,
+           error: type[PortpartError] = KernelSyntaxError) -> NoReturn:
+    """Raise an error of the language with the offending piece of source marked."""
     line, column = getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
     width = max(1, getattr(node, "end_col_offset", column + 1) - column)
     if getattr(node, "end_lineno", line) != line:
         width = max(1, len(source_line.rstrip()) - column)
     marked = f"    {source_line.rstrip()}\n    {' ' * column}{'^' * width}"
-    raise KernelSyntaxError(f"{filename}:{line}: {problem}; {remedy}\n{marked}")
+    raise error(f"{filename}:{line}: {problem}; {remedy}\n{marked}")

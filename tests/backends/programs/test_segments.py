@@ -255,9 +255,8 @@ def test_flags_are_never_stale(name, way):
 def test_what_steps_of_communication_set_is_known_to_change():
     for way, words in (("arrives", {0, 1}), ("is counted", {0, 1}), ("is reduced", {0, 1}),
                        ("stays", set())):
-        loop = Segments(flags_program(way)).parts[0]
-        steps = [part for part in loop.parts if isinstance(getattr(part, "step", None),
-                                                           Communication)]
+        steps = [part for part in Segments(flags_program(way)).line
+                 if isinstance(getattr(part, "step", None), Communication)]
         assert {each.index for part in steps for each in part.changes} == words
 
 
