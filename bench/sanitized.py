@@ -87,7 +87,7 @@ def partitions(algorithm: str, *presets: str) -> Callable[[Any, Graphs], Runs]:
 def searches(space: Any, graphs: Graphs) -> Runs:
     """Yield partitions and mappings that are combined and go through a cycle, two at a time."""
     import portpart
-    from portpart.algorithms.multilevel.options import SearchOptions
+    from portpart.algorithms.multilevel.search import SearchOptions
 
     partition = portpart.PortpartConfig(search=SearchOptions(2, 1, population=2))
     integrated = portpart.IntegratedConfig(search=SearchOptions(2, 1))
@@ -231,7 +231,7 @@ def inputs(space: Any, graphs: Graphs) -> Runs:
 def nets(space: Any, graphs: Graphs) -> Runs:
     """Yield hierarchies and refinements of hypergraphs, the neighbourhoods of vertices."""
     import portpart
-    from portpart.algorithms.multilevel.options import SearchOptions
+    from portpart.algorithms.multilevel.search import SearchOptions
 
     config = portpart.HypergraphConfig(search=SearchOptions(population=2))
     for name, graph in graphs.items():

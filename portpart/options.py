@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
     from _typeshed import DataclassInstance as Configuration
+    from typing_extensions import dataclass_transform
+else:
+    def dataclass_transform(**_: Any) -> Any:  # noqa: D103
+        return lambda decorator: decorator
 
 MAX_BLOCKS = 2**31 - 1
 
@@ -188,8 +192,15 @@ Given = ParamSpec("Given")
 Found = TypeVar("Found")
 
 
-def described(kind: type[Kind]) -> type[Kind]:
-    """Let the docstring of a class of options list its fields."""
+@dataclass_transform(frozen_default=True)
+def option_class(kind: type[Kind]) -> type[Kind]:
+    """Make a frozen dataclass of options, which are checked when they are set.
+
+    Its docstring lists the fields.  A class with further rules has its own ``__post_init__``.
+    """
+    if "__post_init__" not in vars(kind):
+        kind.__post_init__ = check_options  # type: ignore[attr-defined]
+    dataclass(frozen=True)(kind)
     listed = "\n".join(f"{each.name} : {each.type}\n    {each.metadata['help']}"
                        for each in fields(kind))  # type: ignore[arg-type]
     about, heading, examples = cleandoc(kind.__doc__ or "").partition("Examples\n--------\n")

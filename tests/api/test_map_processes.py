@@ -18,8 +18,8 @@ from portpart.algorithms.mapping.integrated_mapping import IntegratedConfig
 from portpart.algorithms.mapping.mappers import MAPPERS, PartitionedConfig
 from portpart.algorithms.mapping.multisection import MultisectionConfig
 from portpart.algorithms.mapping.sections import adaptive_limit
-from portpart.algorithms.multilevel.options import SearchOptions
 from portpart.algorithms.multilevel.problem import MappingProblem
+from portpart.algorithms.multilevel.search import SearchOptions
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.distances import distances_on
 from portpart.algorithms.objectives.limits import Balance

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from portpart.errors import InputError
 from portpart.graphs import Graph, Hypergraph
-from portpart.options import check_options, derived, described, option
+from portpart.options import check_options, derived, option, option_class
 from portpart.primitives import tiles_of
 
 # Parameters of coarsening: where it ends, and how vertices are merged --------------------------
@@ -24,8 +24,7 @@ MAX_SCORE = 2**62
 """Scores stay below it: edges that weigh more than this over c count as equally heavy."""
 
 
-@described
-@dataclass(frozen=True)
+@option_class
 class CoarseningOptions:
     """Where coarsening ends."""
 
@@ -51,9 +50,6 @@ class CoarseningOptions:
         "as a level, unless it is the coarsest: refining it would take as long.",
         above=0, max=1)
 
-    def __post_init__(self) -> None:
-        check_options(self)
-
     def coarsest_vertices(self, num_blocks: int) -> int:
         """Number of vertices at which coarsening ends."""
         wanted = max(self.coarsest_per_block * num_blocks, self.min_coarsest)
@@ -73,8 +69,7 @@ FEW_BLOCKS = 4
 """Up to this number there are few blocks."""
 
 
-@described
-@dataclass(frozen=True)
+@option_class
 class ClusteringOptions:
     """Merging by clusters."""
 
@@ -99,9 +94,6 @@ class ClusteringOptions:
         "them.",
         min=0)
 
-    def __post_init__(self) -> None:
-        check_options(self)
-
     @derived
     def of_runs(self, num_blocks: int) -> tuple[ClusteringOptions, ...]:
         """The same for this many blocks, in the runs of a search in turn."""
@@ -112,8 +104,7 @@ class ClusteringOptions:
                      for growth in given or (self.growth,))
 
 
-@described
-@dataclass(frozen=True)
+@option_class
 class NetOptions:
     """Which nets of a hypergraph take part."""
 
@@ -124,16 +115,12 @@ class NetOptions:
         "coarsening and refinement.", min=2)
     max_share: float = option(0.01, "Share of the vertices, see max_size.", min=0, max=1)
 
-    def __post_init__(self) -> None:
-        check_options(self)
-
     def largest(self, num_vertices: int) -> int:
         """Most pins of a net that takes part."""
         return max(self.max_size, int(self.max_share * num_vertices))
 
 
-@described
-@dataclass(frozen=True)
+@option_class
 class CommunityOptions:
     """Communities of a hypergraph, which its clusters stay within."""
 
@@ -148,12 +135,8 @@ class CommunityOptions:
         "move.", min=0)
     max_net_size: int = option(1000, "Nets with more pins do not count.", min=2)
 
-    def __post_init__(self) -> None:
-        check_options(self)
 
-
-@described
-@dataclass(frozen=True)
+@option_class
 class MatchingOptions:
     """Merging by pairs."""
 
@@ -173,12 +156,8 @@ class MatchingOptions:
         True, "Whether both vertices of a pair must propose each other; otherwise one proposal is "
         "enough, as in Jet's released code, and vertex weights differ less.")
 
-    def __post_init__(self) -> None:
-        check_options(self)
 
-
-@described
-@dataclass(frozen=True)
+@option_class
 class NetGroupingOptions:
     """Merging by balanced groups."""
 
@@ -193,12 +172,8 @@ class NetGroupingOptions:
         0.25, "Maximum weight of the same two, as a share of the limit of a block; None: no such "
         "maximum, as in the paper.", above=0, max=1)
 
-    def __post_init__(self) -> None:
-        check_options(self)
 
-
-@described
-@dataclass(frozen=True)
+@option_class
 class GroupingOptions:
     """Merging by union-find groups."""
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from portpart.options import check_options, derived, described, option
+from portpart.options import derived, option, option_class
 
 FEW_BLOCKS, MANY_BLOCKS = 8, 32
 """Up to the first number there are few blocks, beyond the other one many."""
@@ -12,8 +12,7 @@ FEW_BLOCKS, MANY_BLOCKS = 8, 32
 METHODS = ("metis", "metis-kway", "grown", "auto")
 
 
-@described
-@dataclass(frozen=True)
+@option_class
 class GrowingOptions:
     """Partitions that are grown on a hierarchy below the coarsest graph."""
 
@@ -82,9 +81,6 @@ class GrowingOptions:
         0, "For at most this number of blocks there are twice as many attempts at each bisection, "
         "and twice as many are refined.", min=0)
 
-    def __post_init__(self) -> None:
-        check_options(self)
-
     def candidates_on(self, depth: int) -> int:
         """Candidates on the graph that is `depth` levels below the finest."""
         return max(self.candidates, min(self.max_candidates, self.candidates << depth))
@@ -150,8 +146,7 @@ GROWING_ON_NETS = GrowingOptions(
 """For hypergraphs, whose hierarchies differ more, and whose partitions have more to lose."""
 
 
-@described
-@dataclass(frozen=True)
+@option_class
 class InitialOptions:
     """Partitions of the coarsest graph."""
 
@@ -166,9 +161,6 @@ class InitialOptions:
         64, "Maximum number of METIS's partitions times blocks: METIS's time grows with k while "
         "the gain falls.", min=0)
     growing: GrowingOptions = option(GrowingOptions(), "Grown partitions.")
-
-    def __post_init__(self) -> None:
-        check_options(self)
 
     @property
     def grows(self) -> bool:

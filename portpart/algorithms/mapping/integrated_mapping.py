@@ -6,7 +6,7 @@ P. Samoldekin, C. Schulz, H. Woydt, GPU-Accelerated Algorithms for Process Mappi
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -26,14 +26,13 @@ from portpart.algorithms.mapping.sections import splits_along
 from portpart.algorithms.placement import well_placed
 from portpart.algorithms.refinement import RefinementOptions
 from portpart.backends.programs import Array
-from portpart.options import changed, check_options, described, option
+from portpart.options import changed, option, option_class
 
 PLACED = 4
 """Candidates, at least, that are placed and refined for a machine that is no hierarchy."""
 
 
-@described
-@dataclass(frozen=True)
+@option_class
 class IntegratedConfig:
     """Parameters of integrated mapping.
 
@@ -67,9 +66,6 @@ class IntegratedConfig:
         multilevel.SearchOptions(), "A search by several cycles through the levels.")
     swaps: bool = option(
         True, "Whether blocks swap places at the end if that lowers the cost.")
-
-    def __post_init__(self) -> None:
-        check_options(self)
 
 
 STRONG = changed(IntegratedConfig(), {

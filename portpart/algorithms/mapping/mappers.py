@@ -16,12 +16,11 @@ from portpart.algorithms.recipes import Entry, chosen, lookup, partitioners
 from portpart.backends.programs import Array
 from portpart.errors import InputError
 from portpart.graphs import Graph, Topology
-from portpart.options import described, option
+from portpart.options import option, option_class
 from portpart.primitives import histogram
 
 
-@described
-@dataclass(frozen=True)
+@option_class
 class PartitionedConfig:
     """Parameters of the mappers that begin with a partition.
 

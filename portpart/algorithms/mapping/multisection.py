@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import repeat
 from types import MappingProxyType
 from typing import Any
@@ -25,7 +25,7 @@ from portpart.backends import language as kl
 from portpart.backends.programs import Array
 from portpart.errors import InputError, shown
 from portpart.graphs import Graph
-from portpart.options import changed, check_options, described, option
+from portpart.options import changed, check_options, option, option_class
 from portpart.primitives import histogram
 
 # Hierarchical multisection: the task graph is divided along the machine's hierarchy (GPU-HM) ----
@@ -149,8 +149,7 @@ SEEDS_OF_MAPPINGS = 10**15
 """Distance between the seeds of mappings that are combined."""
 
 
-@described
-@dataclass(frozen=True)
+@option_class
 class MultisectionConfig:
     """Parameters of hierarchical multisection.
 

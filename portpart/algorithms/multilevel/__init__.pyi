@@ -5,7 +5,6 @@ from .greedy_start import (
     levels_below as levels_below,
 )
 from .inherited import inherited as inherited, renumbered as renumbered
-from .options import ScheduleOptions as ScheduleOptions, SearchOptions as SearchOptions
 from .over_ranks import OverRanks as OverRanks, own_values as own_values
 from .population import Partition as Partition
 from .problem import (
@@ -18,8 +17,12 @@ from .problem import (
     deadline_check as deadline_check,
     with_own_blocks as with_own_blocks,
 )
-from .refiners import LevelRefiner as LevelRefiner, jet_refiner as jet_refiner
-from .search import overlay as overlay, search as search
+from .refiners import (
+    LevelRefiner as LevelRefiner,
+    ScheduleOptions as ScheduleOptions,
+    jet_refiner as jet_refiner,
+)
+from .search import SearchOptions as SearchOptions, overlay as overlay, search as search
 from .starting import (
     metis_parts as metis_parts,
     start_from_best as start_from_best,

@@ -13,9 +13,13 @@ from typing import Any, cast
 
 from portpart.algorithms.coarsening import Level
 from portpart.algorithms.coarsening.ranks import fold_coarsest, projected
-from portpart.algorithms.multilevel.options import ScheduleOptions
 from portpart.algorithms.multilevel.problem import Problem
-from portpart.algorithms.multilevel.refiners import LevelFlows, LevelRefiner, level_flows
+from portpart.algorithms.multilevel.refiners import (
+    LevelFlows,
+    LevelRefiner,
+    ScheduleOptions,
+    level_flows,
+)
 from portpart.algorithms.multilevel.walk import (
     Recipe,
     Start,

@@ -16,7 +16,6 @@ from typing import Protocol
 
 import numpy as np
 
-from portpart.algorithms.multilevel.options import SearchOptions
 from portpart.algorithms.multilevel.population import (
     CYCLES,
     FRESH,
@@ -29,6 +28,7 @@ from portpart.algorithms.multilevel.population import (
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace
+from portpart.options import option, option_class
 
 MAX_COMBINED_BLOCKS = 46340
 """Pairs of blocks of more than this many have no int32 number."""
@@ -38,6 +38,32 @@ RUN_SEEDS, COMBINATION_SEEDS, CYCLE_SEEDS = 10**9, 10**6, 10**3
 
 ROUND_SEEDS = 2**62
 """Seeds of walks in rounds are below it, as those of callers are."""
+
+
+@option_class
+class SearchOptions:
+    """A search by several walks."""
+
+    runs: int = option(
+        1, "Number of partitions from scratch, which are combined with the best one.", min=1)
+    cycles: int = option(
+        0, "Number of times that the result is coarsened inside its blocks and refined "
+        "again.", min=0)
+    population: int = option(
+        0, "Number of partitions that the rounds of `rounds=` keep and combine; 0: no rounds.",
+        min=0)
+    passes: int | None = option(
+        None, "Number of passes over a level, the last ones, in walks that "
+        "begin with a partition, as combinations and cycles do; None: all.",
+        min=1)
+
+    @property
+    def is_one_walk(self) -> bool:
+        """Whether one partition is made and that is it."""
+        return self.runs == 1 and self.cycles == 0
+
+
+ONE_WALK = SearchOptions()
 
 
 class Walk(Protocol):

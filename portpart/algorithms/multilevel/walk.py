@@ -21,11 +21,10 @@ from portpart.algorithms.coarsening import (
     value_of_clusters,
 )
 from portpart.algorithms.initial import trivial_partition
-from portpart.algorithms.multilevel.options import ONE_WALK, SearchOptions
 from portpart.algorithms.multilevel.population import Clock, Partition
 from portpart.algorithms.multilevel.problem import Constraints, Problem
 from portpart.algorithms.multilevel.refiners import LevelFlows, LevelRefiner, level_flows
-from portpart.algorithms.multilevel.search import Walk, search
+from portpart.algorithms.multilevel.search import ONE_WALK, SearchOptions, Walk, search
 from portpart.algorithms.objectives import total_cost
 from portpart.algorithms.placement import well_placed
 from portpart.algorithms.refinement import FlowOptions

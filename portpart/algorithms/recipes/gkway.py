@@ -13,18 +13,15 @@ G-kway with constrained coarsening: groups are broken up into runs of a few vert
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from portpart.algorithms.coarsening import CoarseningOptions, GroupingOptions, grouping_rule
 from portpart.algorithms.initial import InitialOptions
 from portpart.algorithms.multilevel import Problem, Recipe, SearchOptions, start_from_pool
 from portpart.algorithms.refinement import IndependentOptions
 from portpart.algorithms.refinement.prefix import independent_set_refiner
-from portpart.options import MAX_BLOCKS, changed, check_options, described, option
+from portpart.options import MAX_BLOCKS, changed, option, option_class
 
 
-@described
-@dataclass(frozen=True)
+@option_class
 class GkwayConfig:
     """Parameters of the G-kway partitioner.
 
@@ -47,9 +44,6 @@ class GkwayConfig:
     refinement: IndependentOptions = option(IndependentOptions(), "Refinement of a level.")
     search: SearchOptions = option(
         SearchOptions(), "A search by several cycles through the levels.")
-
-    def __post_init__(self) -> None:
-        check_options(self)
 
 
 AS_PUBLISHED = {
@@ -74,8 +68,7 @@ PRESETS = {
 }
 
 
-@described
-@dataclass(frozen=True)
+@option_class
 class IgkwayConfig:
     """Parameters of the iG-kway partitioner.
 
@@ -98,9 +91,6 @@ class IgkwayConfig:
     refinement: IndependentOptions = option(IndependentOptions(), "Refinement of a level.")
     search: SearchOptions = option(
         SearchOptions(), "A search by several cycles through the levels.")
-
-    def __post_init__(self) -> None:
-        check_options(self)
 
 
 PRESETS_OF_IGKWAY = {

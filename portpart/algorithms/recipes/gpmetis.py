@@ -10,7 +10,7 @@ the CPU runs the same recipe.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from portpart import backends
 from portpart.algorithms.coarsening import (
@@ -34,11 +34,10 @@ from portpart.algorithms.multilevel import (
 from portpart.algorithms.refinement import TwoDirectionOptions
 from portpart.algorithms.refinement.prefix import two_direction_refiner
 from portpart.errors import InputError
-from portpart.options import changed, check_options, described, option
+from portpart.options import changed, check_options, option, option_class
 
 
-@described
-@dataclass(frozen=True)
+@option_class
 class GpmetisConfig:
     """Parameters of the GP-metis partitioner.
 

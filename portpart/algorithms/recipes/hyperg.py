@@ -11,7 +11,7 @@ full partition of HyperG; what is its own is how sessions follow edits
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 from portpart.algorithms.coarsening import (
     ClusterRule,
@@ -27,11 +27,10 @@ from portpart.algorithms.refinement import SequenceOptions
 from portpart.algorithms.refinement.nets import sequence_refiner
 from portpart.backends.programs import Array
 from portpart.graphs import Hypergraph
-from portpart.options import MAX_BLOCKS, changed, check_options, described, option
+from portpart.options import MAX_BLOCKS, changed, option, option_class
 
 
-@described
-@dataclass(frozen=True)
+@option_class
 class HypergConfig:
     """Parameters of the HyperG partitioner.
 
@@ -54,9 +53,6 @@ class HypergConfig:
     search: SearchOptions = option(
         SearchOptions(), "A search by several cycles through the levels.")
 
-    def __post_init__(self) -> None:
-        check_options(self)
-
 
 PRESETS = {
     "default": HypergConfig(),
@@ -75,8 +71,7 @@ PRESETS = {
 }
 
 
-@described
-@dataclass(frozen=True)
+@option_class
 class IhypergConfig(HypergConfig):
     """Parameters of the iHyperG partitioner: those of HyperG.
 

@@ -8,8 +8,6 @@ authors' released code does, the others are tuned.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from portpart.algorithms.coarsening import CoarseningOptions, MatchingOptions, matching_rule
 from portpart.algorithms.initial import InitialOptions
 from portpart.algorithms.multilevel import (
@@ -19,11 +17,10 @@ from portpart.algorithms.multilevel import (
     jet_refiner,
     start_from_pool,
 )
-from portpart.options import changed, check_options, described, option
+from portpart.options import changed, option, option_class
 
 
-@described
-@dataclass(frozen=True)
+@option_class
 class JetConfig:
     """Parameters of the Jet partitioner.
 
@@ -41,9 +38,6 @@ class JetConfig:
     matching: MatchingOptions = option(MatchingOptions(), "Merging by pairs.")
     initial: InitialOptions = option(InitialOptions(), "Partitions of the coarsest graph.")
     refinement: ScheduleOptions = option(ScheduleOptions(), "Passes over the levels.")
-
-    def __post_init__(self) -> None:
-        check_options(self)
 
 
 ULTRA_TEMPERATURES = tuple(round(0.85 - 0.05 * i, 2) for i in range(17))

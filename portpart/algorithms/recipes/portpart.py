@@ -7,20 +7,17 @@ Schulz (2012) and Walshaw (2004).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from portpart.algorithms import multilevel
 from portpart.algorithms.coarsening import ClusteringOptions, CoarseningOptions, cluster_rules
 from portpart.algorithms.initial import GrowingOptions, InitialOptions
 from portpart.algorithms.refinement import FlowOptions, RefinementOptions
-from portpart.options import changed, check_options, described, option
+from portpart.options import changed, option, option_class
 
 MANY_STARTS = GrowingOptions(refined=4, candidates=4, hierarchies_for_few=4, twice_up_to=4)
 STARTS = changed(MANY_STARTS, {"candidates_for_many": 2})
 
 
-@described
-@dataclass(frozen=True)
+@option_class
 class PortpartConfig:
     """Parameters of the library's own partitioner.
 
@@ -57,9 +54,6 @@ class PortpartConfig:
         "Refinement by flows after the passes over a level.")
     search: multilevel.SearchOptions = option(
         multilevel.SearchOptions(), "A search by several cycles through the levels.")
-
-    def __post_init__(self) -> None:
-        check_options(self)
 
 
 STRONG = changed(PortpartConfig(), {

@@ -7,7 +7,7 @@ carry it over to nets; combinations and cycles as for graphs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from portpart.algorithms import multilevel
 from portpart.algorithms.coarsening import (
@@ -27,12 +27,11 @@ from portpart.algorithms.initial import GROWING_ON_NETS, InitialOptions
 from portpart.algorithms.refinement import FlowOptions, RefinementOptions
 from portpart.algorithms.refinement.nets import ORDERS
 from portpart.backends.programs import Array
-from portpart.options import changed, check_options, derived, described, option
+from portpart.options import changed, derived, option, option_class
 from portpart.primitives import put_to
 
 
-@described
-@dataclass(frozen=True)
+@option_class
 class SmallOptions:
     """What differs for small hypergraphs and few blocks, where more work takes little time."""
 
@@ -44,12 +43,8 @@ class SmallOptions:
     passes: int | None = option(1, "`search.passes` with these cycles.", min=1)
     flow_levels: int = option(1, "`flows.levels` for these, if that is 0 otherwise.", min=0)
 
-    def __post_init__(self) -> None:
-        check_options(self)
 
-
-@described
-@dataclass(frozen=True)
+@option_class
 class HypergraphConfig:
     """Parameters of the library's own partitioner of hypergraphs.
 
@@ -90,9 +85,6 @@ class HypergraphConfig:
         multilevel.SearchOptions(), "A search by several cycles through the levels.")
     small: SmallOptions | None = option(
         SmallOptions(), "What differs for small hypergraphs and few blocks; None: nothing.")
-
-    def __post_init__(self) -> None:
-        check_options(self)
 
     @derived
     def for_size(self, num_pins: int, num_blocks: int) -> HypergraphConfig:

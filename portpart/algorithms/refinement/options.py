@@ -7,13 +7,12 @@ from typing import Any
 
 from portpart.backends.language import Words
 from portpart.backends.programs import roomy
-from portpart.options import check_options, derived, described, option
+from portpart.options import derived, option, option_class
 
 # Parameters of refinement ----------------------------------------------------------------------
 
 
-@described
-@dataclass(frozen=True)
+@option_class
 class RefinementOptions:
     """A pass of Jet refinement over a level."""
 
@@ -40,12 +39,8 @@ class RefinementOptions:
         "blocks by an eighth of the total weight, half of the proposed moves are allowed at a time "
         "from then on.")
 
-    def __post_init__(self) -> None:
-        check_options(self)
 
-
-@described
-@dataclass(frozen=True)
+@option_class
 class IndependentOptions:
     """Independent-set refinement of a level."""
 
@@ -65,12 +60,8 @@ class IndependentOptions:
     slack: int = option(
         1, "Slack of the limits on coarse levels, in mean vertices of the level.", min=0)
 
-    def __post_init__(self) -> None:
-        check_options(self)
 
-
-@described
-@dataclass(frozen=True)
+@option_class
 class TwoDirectionOptions:
     """Refinement of a level in two directions."""
 
@@ -93,17 +84,13 @@ class TwoDirectionOptions:
         False, "Whether vertices stay in a block whose weight would fall below the mean divided by "
         "1 + imbalance.")
 
-    def __post_init__(self) -> None:
-        check_options(self)
-
     def of_rounds(self) -> IndependentOptions:
         """The same for rounds without distinction."""
         return IndependentOptions(self.zero_gain, False, self.tolerance, self.stall_limit,
                                   2 * self.pass_limit, self.rebalance, self.slack)
 
 
-@described
-@dataclass(frozen=True)
+@option_class
 class SequenceOptions:
     """Refinement of a level by sequences of moves."""
 
@@ -123,17 +110,13 @@ class SequenceOptions:
     slack: int = option(
         1, "Slack of the limits on coarse levels, in mean vertices of the level.", min=0)
 
-    def __post_init__(self) -> None:
-        check_options(self)
-
     def shared(self) -> RefinementOptions:
         """What all refinement has."""
         return RefinementOptions(tolerance=self.tolerance, stall_limit=self.stall_limit,
                                  iteration_limit=self.round_limit, slack=self.slack)
 
 
-@described
-@dataclass(frozen=True)
+@option_class
 class FlowOptions:
     """Flow refinement of a level: minimum cuts in corridors around the cuts of two blocks."""
 
@@ -160,9 +143,6 @@ class FlowOptions:
         None, "Levels with more arcs, or pins, than this are not refined by flows.", min=0)
     max_blocks: int = option(
         1024, "Partitions into more blocks are not refined by flows.", min=0, max=1024)
-
-    def __post_init__(self) -> None:
-        check_options(self)
 
     @derived
     def in_rounds(self) -> FlowOptions:

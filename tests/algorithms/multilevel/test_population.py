@@ -10,7 +10,7 @@ import pytest
 import portpart
 from portpart import generators
 from portpart.algorithms.coarsening.options import ClusteringOptions
-from portpart.algorithms.multilevel.options import ScheduleOptions, SearchOptions
+from portpart.algorithms.multilevel import ScheduleOptions, SearchOptions
 from portpart.algorithms.multilevel.population import Partition
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.search import (

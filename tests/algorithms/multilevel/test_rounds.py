@@ -10,7 +10,6 @@ import pytest
 
 import portpart
 from portpart import generators
-from portpart.algorithms.multilevel.options import SearchOptions
 from portpart.algorithms.multilevel.population import (
     Clock,
     Draws,
@@ -19,7 +18,7 @@ from portpart.algorithms.multilevel.population import (
     TimeIsUp,
 )
 from portpart.algorithms.multilevel.problem import Constraints, Problem
-from portpart.algorithms.multilevel.search import search
+from portpart.algorithms.multilevel.search import SearchOptions, search
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.limits import Balance
 from portpart.algorithms.refinement.options import FlowOptions

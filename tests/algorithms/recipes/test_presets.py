@@ -20,8 +20,8 @@ from portpart.algorithms.initial.options import GrowingOptions, InitialOptions
 from portpart.algorithms.mapping.integrated_mapping import IntegratedConfig
 from portpart.algorithms.mapping.mappers import PartitionedConfig
 from portpart.algorithms.mapping.multisection import ULTRA, MultisectionConfig
+from portpart.algorithms.multilevel import ScheduleOptions, SearchOptions
 from portpart.algorithms.multilevel.greedy_start import MAX_GROWN
-from portpart.algorithms.multilevel.options import ScheduleOptions, SearchOptions
 from portpart.algorithms.recipes import gkway, gpmetis, portpart as portpart_recipe
 from portpart.algorithms.recipes.gkway import GkwayConfig, IgkwayConfig
 from portpart.algorithms.recipes.gpmetis import GpmetisConfig
