@@ -10,7 +10,6 @@ from portpart.algorithms.multilevel.refiners import pieces_for
 from portpart.algorithms.objectives.cut import CUT, HUB_TEAM, low_degree_limit
 from portpart.algorithms.objectives.limits import Balance
 from portpart.algorithms.objectives.objective import Objective, Shape
-from portpart.algorithms.refinement.accounting import weigh_moves, weigh_moves_of_hubs
 from portpart.algorithms.refinement.blocks.previous_blocks import PreviousBlocks
 from portpart.algorithms.refinement.by_degree import DIRTY, ByDegree
 from portpart.algorithms.refinement.gains.gain_cache import begin_vertex, refreshed
@@ -21,7 +20,11 @@ from portpart.algorithms.refinement.options import (
     sub_buckets_for,
 )
 from portpart.algorithms.refinement.piece import LevelWords, Piece, Recording, Run, Widths
-from portpart.algorithms.refinement.program import record_refinement
+from portpart.algorithms.refinement.program import (
+    record_refinement,
+    weigh_moves,
+    weigh_moves_of_hubs,
+)
 from portpart.algorithms.refinement.rebalancing.rule import BY_WEIGHT
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.backends.language import Record

@@ -9,18 +9,26 @@ from .cluster_ratings import (
     propose_neighbour as propose_neighbour,
 )
 from .cluster_rounds import (
+    AT as AT,
+    DEPTH_MASK as DEPTH_MASK,
+    ENDS as ENDS,
     IS_GRANTED as IS_GRANTED,
+    IS_LONG as IS_LONG,
     IS_REQUESTED as IS_REQUESTED,
     ISOLATED_KEYS as ISOLATED_KEYS,
+    LEAVES as LEAVES,
     MAX_DEPTH as MAX_DEPTH,
+    REACHED_MASK as REACHED_MASK,
+    STATE as STATE,
     ClusterRounds as ClusterRounds,
     VertexList as VertexList,
     begin_single as begin_single,
     is_granted as is_granted,
-    is_root as is_root,
     list_rest as list_rest,
     list_single as list_single,
     list_singles as list_singles,
+    moves_by as moves_by,
+    walked as walked,
 )
 from .clustering import (
     cluster as cluster,
@@ -72,8 +80,12 @@ from .options import (
     sizes_of as sizes_of,
 )
 from .two_hop_clusters import (
-    group_among as group_among,
-    groups_for as groups_for,
-    is_granted_in_group as is_granted_in_group,
+    TwoHopGroups as TwoHopGroups,
+    clear_preferred as clear_preferred,
+    count_preferred as count_preferred,
+    enter_group as enter_group,
+    grant_in_group as grant_in_group,
     isolated_key as isolated_key,
+    join_group as join_group,
+    place_groups as place_groups,
 )

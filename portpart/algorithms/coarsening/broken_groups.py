@@ -25,7 +25,7 @@ from portpart.algorithms.coarsening.cluster_rounds import VertexList, append
 from portpart.algorithms.coarsening.clustering import ClusteringInputs
 from portpart.algorithms.coarsening.clusters import Clusters, Numbering, record_numbering
 from portpart.algorithms.coarsening.net_proposals import BY_SUM, NetProposals, launches
-from portpart.algorithms.coarsening.options import NetOptions, of_vertices
+from portpart.algorithms.coarsening.options import NetOptions
 from portpart.algorithms.coarsening.proposals import Proposals
 from portpart.backends import language as kl
 from portpart.backends.programs import MANY, Array, ExecutionSpace, Program, Records, Slot
@@ -50,8 +50,8 @@ class LinkedGroups(kl.Record):
         The group of a vertex and the round in which it joined, before and after a round.
     """
 
-    word: Array = kl.work(np.int64, of_vertices, outlives=True)
-    next_word: Array = kl.work(np.int64, of_vertices)
+    word: Array = kl.work(np.int64, "vertices", outlives=True)
+    next_word: Array = kl.work(np.int64, "vertices")
 
     vertices: int = kl.word()
     round: int = kl.word()
@@ -67,8 +67,8 @@ class NetGroups(Proposals):
         Each vertex itself while it selects; in the end the first vertex of what becomes one.
     """
 
-    proposal: Array = kl.work(np.int32, of_vertices)
-    cluster_weight: Array = kl.work(np.int64, of_vertices)
+    proposal: Array = kl.work(np.int32, "vertices")
+    cluster_weight: Array = kl.work(np.int64, "vertices")
 
 
 class Ordered(kl.Record):
@@ -86,9 +86,9 @@ class Ordered(kl.Record):
     """
 
     group_size: int
-    word: Array = kl.work(np.int64, of_vertices)
-    order: Array = kl.work(np.int32, of_vertices)
-    first: Array = kl.work(np.int32, of_vertices)
+    word: Array = kl.work(np.int64, "vertices")
+    order: Array = kl.work(np.int32, "vertices")
+    first: Array = kl.work(np.int32, "vertices")
 
 
 def group_by_nets(hypergraph: Hypergraph, max_weight: int, group_size: int, seed: int,
@@ -193,7 +193,6 @@ def begin_singleton(v, rank, joined: LinkedGroups):
     joined.next_word[v] = word
     if v == 0:
         joined.changing = 1
-    return word
 
 
 @kl.kernel

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from portpart.algorithms.coarsening.options import FineSizes, sum_type
+from portpart.algorithms.coarsening.options import FineSizes
 from portpart.algorithms.coarsening.proposals import (
     Choice,
     Proposals,
@@ -122,7 +122,7 @@ class HashRows(kl.Record):
     """
 
     keys: Array = kl.work(np.int32, row_slots)
-    sums: Array = kl.work(sum_type, row_slots)
+    sums: Array = kl.work("sum_type", row_slots)
 
     taken: int = kl.word()  # slots that vertices have taken in a round
 

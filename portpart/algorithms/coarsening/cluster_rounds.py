@@ -18,6 +18,15 @@ ARCS_OF_LANE = 32
 MAX_DEPTH = 32
 """Most proposals that are followed; chains of heavier and heavier edges can be longer."""
 
+LEAVES, ENDS, JOINS, IS_LONG = 0, 1, 2, 3
+"""How far a chain is known: to a proposal of a vertex of another rank, to its root, to a proposal
+of a cluster of several, or over `MAX_DEPTH` proposals.
+"""
+
+AT, STATE = 8, 6
+DEPTH_MASK, REACHED_MASK = (1 << STATE) - 1, (1 << AT) - 1
+"""What `walked` returns: a vertex, and what has been reached, which is a state and a depth."""
+
 CHANCE = 0.5
 """Share of a cluster's room that is given away if too many ask: more would often be too many."""
 
@@ -157,37 +166,58 @@ def check_single_share(_, rounds: ClusterRounds, listed: VertexList, max_left):
 
 
 @kl.device
-def is_root(u, c, graph: Csr, seed):
-    """Whether u is the root of two vertices that propose each other."""
-    return hash_of(global_id(u, graph), seed) > hash_of(global_id(c, graph), seed)
+def walked(v, depth, graph: Csr, rounds: ClusterRounds):
+    """Follow the proposals of vertices of this rank from v, which this many proposals have led to.
+
+    A root has no proposal, or is one of two vertices that propose each other.
+    """
+    u = kl.int64(v)
+    hops = kl.int64(depth)
+    state = kl.int64(LEAVES)
+    following = True
+    while following:
+        c = kl.int64(rounds.proposal[u])
+        following = False
+        if c == NO_VERTEX:
+            state = kl.int64(ENDS)
+        elif rounds.others[c] > 0:
+            state = kl.int64(JOINS)
+        elif c < rounds.vertices:
+            is_root = hash_of(global_id(u, graph), rounds.seed) > hash_of(global_id(c, graph),
+                                                                          rounds.seed)
+            if rounds.proposal[c] == u and is_root:
+                state = kl.int64(ENDS)
+            else:
+                hops += 1
+                u = c
+                following = hops < MAX_DEPTH
+                if not following:
+                    state = kl.int64(IS_LONG)
+    return (u << AT) | (state << STATE) | hops
+
+
+@kl.device
+def moves_by(reached, global_ids, at, seed):
+    """Whether a vertex moves whose chain has ended with the vertex that has a global id there."""
+    odd = kl.int64(reached) & DEPTH_MASK
+    state = kl.int64(reached) >> STATE
+    if state == JOINS:
+        odd += 1
+    elif state == IS_LONG:
+        odd += hash_of(kl.value_or(global_ids, at, at), seed) & 1
+    return kl.int8(odd & 1)
 
 
 @kl.kernel
 def grant_odd_depth(i, listed: VertexList, graph: Csr, rounds: ClusterRounds):
     """Move the vertices at odd depth in the trees that proposals of single vertices form.
 
-    A root has no proposal, or is one of two vertices that propose each other; a vertex that
-    proposes a cluster of several is at depth one.  Chains that are too long begin with a hash.
+    A vertex that proposes a cluster of several is at depth one.  Chains that are too long begin
+    with a hash.
     """
     v = listed.active[i]
-    depth = kl.int64(0)
-    u = v
-    following = True
-    while following:
-        c = rounds.proposal[u]
-        following = c != NO_VERTEX
-        if following and rounds.others[c] > 0:
-            depth += 1
-            following = False
-        elif following and rounds.proposal[c] == u and is_root(u, c, graph, rounds.seed):
-            following = False
-        elif following:
-            depth += 1
-            u = c
-            if depth >= MAX_DEPTH:
-                depth += hash_of(global_id(u, graph), rounds.seed) & 1
-                following = False
-    rounds.moves[v] = kl.int8(depth & 1)
+    chain = walked(v, 0, graph, rounds)
+    rounds.moves[v] = moves_by(chain & REACHED_MASK, graph.global_ids, chain >> AT, rounds.seed)
 
 
 @kl.kernel

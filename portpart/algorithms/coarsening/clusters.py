@@ -7,8 +7,6 @@ import numpy as np
 from portpart.algorithms.coarsening.options import (
     around_clusters,
     of_cluster_tiles,
-    of_clusters,
-    of_vertices,
 )
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace, Program, Slot
@@ -32,14 +30,14 @@ class Clusters(kl.Record):
     """
 
     max_count: int
-    cluster: Array = kl.work(np.int32, of_vertices)
+    cluster: Array = kl.work(np.int32, "vertices")
     count: Array = kl.work(np.int64, lambda sizes: 1, zeros=True)
 
 
 class Numbering(kl.Record):
     """Which of n vertices lead clusters, and how many of those before each do."""
 
-    flags: Array = kl.work(np.int8, of_vertices)
+    flags: Array = kl.work(np.int8, "vertices")
     number: Array = kl.work(np.int32, lambda sizes: sizes.vertices + 1)
     tile_sums: Array = kl.work(np.int64, lambda sizes: tiles_of(sizes.vertices))
 
@@ -76,10 +74,10 @@ class Members(kl.Record):
 
     cluster: Array
     first: Array | None = None
-    count: Array = kl.work(np.int32, of_clusters)
-    num_arcs: Array = kl.work(np.int64, of_clusters)
+    count: Array = kl.work(np.int32, "clusters")
+    num_arcs: Array = kl.work(np.int64, "clusters")
     offsets: Array = kl.work(np.int32, around_clusters)
-    listed: Array = kl.work(np.int32, of_vertices)
+    listed: Array = kl.work(np.int32, "vertices")
     wide: Array = kl.work(np.int32, lambda sizes: sizes.arcs // (MIN_WIDE_ROW + 1))
     tile_sums: Array = kl.work(np.int64, of_cluster_tiles)
 

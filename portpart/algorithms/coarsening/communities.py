@@ -213,7 +213,7 @@ def gain_at_slot(slot, c, v, graph: Csr, row: ClusterRow):
 def keep_gain(v, best, score, search: Proposals):
     """Propose the best cluster if joining it gains anything."""
     top = kl.team_max(score)
-    return keep_best_score(v, best if top > 0 else kl.int32(NO_VERTEX), score, search)
+    keep_best_score(v, best if top > 0 else kl.int32(NO_VERTEX), score, search)
 
 
 BY_MODULARITY = ArcProposals(Rating(gain_at_neighbour, gain_in_cluster, gain_at_slot, keep_gain),

@@ -18,11 +18,7 @@ import numpy as np
 from portpart.algorithms.coarsening.clusters import MIN_WIDE_ROW, Members, number_of
 from portpart.algorithms.coarsening.options import (
     around_clusters,
-    index_type,
-    of_arcs,
     of_cluster_tiles,
-    of_clusters,
-    sum_type,
 )
 from portpart.backends import language as kl
 from portpart.backends.programs import Array
@@ -55,13 +51,13 @@ class CoarseRows(kl.Record):
         For scans of their arcs.
     """
 
-    begin: Array = kl.work(index_type, around_clusters, outlives=True)
-    keys: Array = kl.work(np.int32, of_arcs, outlives=True)
-    sums: Array = kl.work(sum_type, of_arcs, outlives=True)
-    degrees: Array = kl.work(np.int32, of_clusters)
-    arc_sums: Array = kl.work(np.int64, of_clusters)
-    vertex_weights: Array = kl.work(np.int64, of_clusters, outlives=True)
-    offsets: Array = kl.work(index_type, around_clusters, outlives=True)
+    begin: Array = kl.work("index_type", around_clusters, outlives=True)
+    keys: Array = kl.work(np.int32, "arcs", outlives=True)
+    sums: Array = kl.work("sum_type", "arcs", outlives=True)
+    degrees: Array = kl.work(np.int32, "clusters")
+    arc_sums: Array = kl.work(np.int64, "clusters")
+    vertex_weights: Array = kl.work(np.int64, "clusters", outlives=True)
+    offsets: Array = kl.work("index_type", around_clusters, outlives=True)
     tile_sums: Array = kl.work(np.int64, of_cluster_tiles)
 
     clusters: int = kl.word()  # the host reads all of them
@@ -217,7 +213,6 @@ def copy_packed(c, row: HashRow, room, rows: CoarseRows, begin):
     if kl.lane() == 0:
         rows.degrees[c] = degree
         rows.arc_sums[c] = total
-    return degree
 
 
 @kl.device
@@ -246,7 +241,6 @@ def pack_row(c, rows: CoarseRows, begin, end):
     if kl.lane() == 0:
         rows.degrees[c] = place - begin
         rows.arc_sums[c] = total
-    return place
 
 
 @kl.kernel

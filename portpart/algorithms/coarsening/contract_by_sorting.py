@@ -82,7 +82,6 @@ def sort_row(rows: CoarseRows, begin, end):
             stride //= 2
             rest = step
         step //= 2
-    return end
 
 
 @kl.device
@@ -103,7 +102,6 @@ def merge_runs(rows: CoarseRows, begin, end):
                 rows.keys[j] = kl.int32(EMPTY)
                 j += 1
         kl.team_sync()
-    return end
 
 
 @kl.kernel

@@ -48,7 +48,6 @@ from portpart.algorithms.coarsening.options import (
     MAX_SCORE,
     ClusteringOptions,
     GroupingOptions,
-    of_vertices,
     sizes_of,
 )
 from portpart.algorithms.coarsening.proposals import (
@@ -82,7 +81,7 @@ class SelectionLinks(Proposals):
     """
 
     subset: Array = kl.absent()
-    proposal: Array = kl.work(np.int32, of_vertices)
+    proposal: Array = kl.work(np.int32, "vertices")
 
     changing: int = kl.word()  # whether subsets change still
 

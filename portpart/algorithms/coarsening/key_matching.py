@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.coarsening.options import of_vertices
 from portpart.algorithms.coarsening.proposals import Proposals, cluster_capacity, may_join
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, Program
@@ -67,7 +66,7 @@ class Matching(Proposals):
     """
 
     mate: Array = kl.absent()
-    proposal: Array = kl.work(np.int32, of_vertices)
+    proposal: Array = kl.work(np.int32, "vertices")
 
 
 class KeyMatching(kl.Record):
@@ -89,10 +88,10 @@ class KeyMatching(kl.Record):
     """
 
     max_degree: int
-    keys: Array = kl.work(np.int64, of_vertices)
-    key_count: Array = kl.work(np.int32, of_vertices)
-    leader: Array = kl.work(np.int64, of_vertices)
-    slot: Array = kl.work(np.int32, of_vertices)
+    keys: Array = kl.work(np.int64, "vertices")
+    key_count: Array = kl.work(np.int32, "vertices")
+    leader: Array = kl.work(np.int64, "vertices")
+    slot: Array = kl.work(np.int32, "vertices")
 
     runs: int = kl.word()  # stretches of vertices that are paired among themselves
     tiles: int = kl.word()  # tiles of vertices
@@ -105,24 +104,22 @@ class KeyMatching(kl.Record):
         return cls(max_degree, **given).with_words(runs=-(-n // RUN), tiles=tiles_of(n))
 
 
-def record_pairing(program: Program, fit: kl.DeviceFunction) -> None:
+def record_pairing(program: Program) -> None:
     """Record how vertices of equal keys are paired.
 
     Parameters
     ----------
     program : Program
         With the records ``graph``, ``matching``, ``key_matching`` and ``active``.
-    fit : DeviceFunction
-        Whether two vertices of one key may be paired: `may_pair` or one like it.
     """
     key_matching = program.find("key_matching", KeyMatching)
     active = program.find("active", ActiveVertices)
     program.launch(1, begin_pairing)
     program.launch(active.vertices, clear_entry)
-    program.launch(key_matching.runs, pair_within_run, fit=fit)
+    program.launch(key_matching.runs, pair_within_run)
     program.launch(active.vertices, enter_first_slot)
     with program.while_loop(active.count):
-        program.launch(active.count, propose_to_leader, fit=fit)
+        program.launch(active.count, propose_to_leader)
         program.launch(active.count, pair_or_enter_next_slot)
         program.launch(1, begin_next_round, last_round=LAST_ROUND)
 
@@ -138,7 +135,6 @@ def stay_active(v, active: ActiveVertices):
     """Put v on the list of the next round."""
     place = kl.atomic_next(active, ActiveVertices.next_count)
     active.listed[((active.round + 1) & 1) * active.vertices + place] = kl.int32(v)
-    return place
 
 
 @kl.kernel
@@ -201,7 +197,7 @@ def clear_entry(v, key_matching: KeyMatching):
 
 @kl.kernel
 def pair_within_run(stretch, graph: Csr, matching: Matching, key_matching: KeyMatching,
-                    active: ActiveVertices, fit: kl.StaticValue):
+                    active: ActiveVertices):
     """Pair vertices of equal keys in the stretch, each with the next that fits; count the rest.
 
     Keys that share an entry of `key_count` are counted together.  Atomic, independent of order.
@@ -212,7 +208,7 @@ def pair_within_run(stretch, graph: Csr, matching: Matching, key_matching: KeyMa
         u = v + 1
         while key_matching.keys[v] != NO_KEY and u < end:
             if key_matching.keys[u] == key_matching.keys[v]:
-                if fit(v, u, graph, matching):
+                if may_pair(v, u, graph, matching):
                     matching.mate[v] = kl.int32(u)
                     matching.mate[u] = kl.int32(v)
                     key_matching.keys[v] = NO_KEY
@@ -234,7 +230,7 @@ def enter_first_slot(v, key_matching: KeyMatching, active: ActiveVertices):
 
 @kl.kernel
 def propose_to_leader(i, graph: Csr, matching: Matching, key_matching: KeyMatching,
-                      active: ActiveVertices, fit: kl.StaticValue):
+                      active: ActiveVertices):
     """proposal[v] = leader of v's slot, -1 if of another key; mate[leader] = largest that proposes.
 
     A leader leads one slot and proposes to no one, so nothing else touches its mate.
@@ -245,7 +241,7 @@ def propose_to_leader(i, graph: Csr, matching: Matching, key_matching: KeyMatchi
         u = kl.int32(UNMATCHED)
     matching.proposal[v] = u
     if u != UNMATCHED and u != v:
-        if fit(v, u, graph, matching):
+        if may_pair(v, u, graph, matching):
             kl.atomic_max(matching.mate, u, v)
 
 

@@ -198,7 +198,6 @@ def keep_pair(v, best, score, matching: Matching):
     if kl.lane() == 0 and best != UNMATCHED:
         matching.mate[v] = best
         matching.mate[best] = v
-    return best
 
 
 OFFERS = Choice(head_of, has_offered, edge_weight, keep_pair, kl.int64, tie=directed_tie_hash)

@@ -17,10 +17,6 @@ import numpy as np
 from portpart.algorithms.coarsening.key_matching import POSITIVE, place_in
 from portpart.algorithms.coarsening.options import (
     FineNetSizes,
-    index_type,
-    of_nets,
-    of_pins,
-    sum_type,
 )
 from portpart.backends import language as kl
 from portpart.backends.programs import MANY, Array, Program, Records
@@ -49,8 +45,8 @@ class SortedPins(kl.Record):
     """
 
     keys: Array
-    first: Array = kl.work(np.int8, of_pins)
-    places: Array = kl.work(index_type, lambda sizes: sizes.pins + 1)
+    first: Array = kl.work(np.int8, "pins")
+    places: Array = kl.work("index_type", lambda sizes: sizes.pins + 1)
     tile_sums: Array = kl.work(np.int64, lambda sizes: tiles_of(sizes.pins))
 
     pins: int = kl.word()
@@ -71,9 +67,9 @@ class DistinctPins(kl.Record):
         A sum over a net's pins.
     """
 
-    clusters: Array = kl.work(np.int32, of_pins)
-    begin: Array = kl.work(index_type, lambda sizes: sizes.nets + 1)
-    digest: Array = kl.work(np.uint64, of_nets)
+    clusters: Array = kl.work(np.int32, "pins")
+    begin: Array = kl.work("index_type", lambda sizes: sizes.nets + 1)
+    digest: Array = kl.work(np.uint64, "nets")
 
     nets: int = kl.word()
     most_runs: int = kl.word()  # no more runs of distinct pins
@@ -215,13 +211,13 @@ class CoarseNets(kl.Record):
     """
 
     table: Array = kl.work(np.int32, of_slots)
-    slot: Array = kl.work(slot_type, of_nets)
-    differs: Array = kl.work(np.int8, of_nets)
-    stays: Array = kl.work(np.int8, of_nets, outlives=True)
-    weights: Array = kl.work(sum_type, of_nets, outlives=True)
-    sizes: Array = kl.work(np.int32, of_nets)
+    slot: Array = kl.work(slot_type, "nets")
+    differs: Array = kl.work(np.int8, "nets")
+    stays: Array = kl.work(np.int8, "nets", outlives=True)
+    weights: Array = kl.work("sum_type", "nets", outlives=True)
+    sizes: Array = kl.work(np.int32, "nets")
     number: Array = kl.work(np.int32, lambda sizes: sizes.nets + 1, outlives=True)
-    offsets: Array = kl.work(index_type, lambda sizes: sizes.nets + 1, outlives=True)
+    offsets: Array = kl.work("index_type", lambda sizes: sizes.nets + 1, outlives=True)
     number_sums: Array = kl.work(np.int64, of_net_tiles)
     offset_sums: Array = kl.work(np.int64, of_net_tiles)
 

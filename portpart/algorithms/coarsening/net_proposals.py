@@ -19,7 +19,7 @@ import numpy as np
 
 from portpart.algorithms.coarsening import cluster_ratings, cluster_rounds
 from portpart.algorithms.coarsening.clustering import NO_DEGREE, ClusteringInputs, ClusterRecording
-from portpart.algorithms.coarsening.options import FineSizes, NetOptions, of_vertices
+from portpart.algorithms.coarsening.options import FineSizes, NetOptions
 from portpart.algorithms.coarsening.proposals import (
     Choice,
     Proposals,
@@ -73,10 +73,10 @@ class RatedNets(kl.Record):
     max_rated: int
     unit: int
     without: int
-    log2_rate: Array = kl.work(np.int8, of_vertices)
-    begin: Array = kl.work(np.int32, of_vertices, zeros=True)
-    pins: Array = kl.work(np.int32, of_vertices)
-    far_slots: Array = kl.work(np.int32, of_vertices)
+    log2_rate: Array = kl.work(np.int8, "vertices")
+    begin: Array = kl.work(np.int32, "vertices", zeros=True)
+    pins: Array = kl.work(np.int32, "vertices")
+    far_slots: Array = kl.work(np.int32, "vertices")
     far: Array = kl.work(np.int64, lambda sizes: sizes.vertices + 1)
 
 
@@ -201,7 +201,6 @@ def add_up_nets(v, rated: RatedNets, row: cluster_ratings.ClusterRow, turns: Pin
                 slot = claim_slot_in_team(row.keys, first, last, row.cluster[u])
                 kl.team_atomic_add(row.sums, slot, count)
         kl.team_sync()
-    return last
 
 
 @kl.device
@@ -296,7 +295,7 @@ WIDE_TEAM, NARROW_TEAM = 256, 32
 class NetVertexList(cluster_rounds.VertexList):
     """The same where any vertex may examine many pins."""
 
-    wide: Array = kl.work(np.int32, of_vertices)
+    wide: Array = kl.work(np.int32, "vertices")
 
 
 @dataclass(frozen=True)

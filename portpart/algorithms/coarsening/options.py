@@ -269,31 +269,6 @@ def sizes_of(graph: Graph, max_clusters: int | None = None,
                      graph.offsets.dtype)
 
 
-def of_vertices(sizes: FineSizes) -> int:
-    """An element for each vertex."""
-    return sizes.vertices
-
-
-def of_arcs(sizes: FineSizes) -> int:
-    """An element for each arc."""
-    return sizes.arcs
-
-
-def of_nets(sizes: FineNetSizes) -> int:
-    """An element for each net."""
-    return sizes.nets
-
-
-def of_pins(sizes: FineNetSizes) -> int:
-    """An element for each pin."""
-    return sizes.pins
-
-
-def of_clusters(sizes: FineSizes) -> int:
-    """An element for each cluster."""
-    return sizes.clusters
-
-
 def of_cluster_tiles(sizes: FineSizes) -> int:
     """An element for each tile of clusters."""
     return tiles_of(sizes.clusters)
@@ -302,13 +277,3 @@ def of_cluster_tiles(sizes: FineSizes) -> int:
 def around_clusters(sizes: FineSizes) -> int:
     """An element for each cluster, and one for the end of the last one."""
     return sizes.clusters + 1
-
-
-def sum_type(sizes: FineSizes | FineNetSizes) -> np.dtype:
-    """The type of sums of weights of arcs or nets."""
-    return sizes.sum_type
-
-
-def index_type(sizes: FineSizes | FineNetSizes) -> np.dtype:
-    """The type of offsets."""
-    return sizes.index_type

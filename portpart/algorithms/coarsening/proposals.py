@@ -90,7 +90,6 @@ def keep_best_score(v, best, score, search: Proposals):
     """Make the best candidate the proposal of v."""
     if kl.lane() == 0:
         search.proposal[v] = best
-    return best
 
 
 @kl.device
@@ -150,4 +149,4 @@ def best_candidate(v, own, room, begin, end, graph: kl.Record, search: Proposals
                     best_hash = hashed
                     best = c
     best = team_winner(best_score, best_hash, best)
-    return by.keep(v, best, best_score, search)
+    by.keep(v, best, best_score, search)

@@ -2,7 +2,8 @@
 
 Each kind is a key on the unmatched vertices: leaves of one vertex share that vertex, twins share
 their neighbours, relatives share the neighbour of least degree (their matchmaker).  Keys are
-hashed, and vertices of equal keys are paired (`key_matching.py`).
+hashed, and vertices of equal keys are paired (`key_matching.py`).  The key of twins is a digest of
+63 bits; lists of neighbours are not compared.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from portpart.algorithms.coarsening.key_matching import (
     ActiveVertices,
     KeyMatching,
     Matching,
-    may_pair,
     record_pairing,
 )
 from portpart.backends import language as kl
@@ -41,10 +41,10 @@ def record_two_hop(program: Program, team: int) -> None:
     key_matching = program.find("key_matching", KeyMatching)
     vertices = program.find("active", ActiveVertices).vertices
     _count_unmatched(program, key_matching)
-    for key, fit in ((leaf, may_pair), (twin, are_twins), (relative, may_pair)):
+    for key in (leaf, twin, relative):
         with program.if_nonzero(key_matching.too_many):
             program.launch(vertices, find_key, team=team, key_of=key)
-            record_pairing(program, fit)
+            record_pairing(program)
             _count_unmatched(program, key_matching)
 
 
@@ -120,28 +120,3 @@ def relative(v, graph: Csr, seed, max_degree):
             min_key = min(min_key, (degree << 32) | kl.int64(u))
     min_key = kl.team_min(min_key)
     return kl.int64(NO_KEY) if min_key == POSITIVE else hash_of(min_key, seed) & POSITIVE
-
-
-@kl.device
-def is_neighbour(w, u, graph: Csr):
-    """Whether w is among the neighbours of u."""
-    found = False
-    for arc in range(graph.begin[u], graph.end[u]):
-        if graph.targets[arc] == w:
-            found = True
-            break
-    return found
-
-
-@kl.device
-def are_twins(v, u, graph: Csr, matching: Matching):
-    """Whether v and u may be paired and their lists of neighbours really are equal."""
-    same = may_pair(v, u, graph, matching)
-    if degree_of(v, graph) != degree_of(u, graph):
-        same = False
-    if same:
-        for arc in range(graph.begin[v], graph.end[v]):
-            if not is_neighbour(graph.targets[arc], u, graph):
-                same = False
-                break
-    return same

@@ -86,12 +86,6 @@ def groups_for(count, weight, max_weight):
 
 
 @kl.device
-def group_among(global_id, count, seed):
-    """Which of `count` groups a vertex is dealt into."""
-    return (hash_of(global_id, seed) & 0x7FFFFFFF) % count
-
-
-@kl.device
 def is_granted_in_group(global_id, weight, leads, rounds: ClusterRounds):
     """Whether a vertex is in its group of a weight: it leads, or all fit, or a hash grants it."""
     chance = kl.float64(rounds.max_weight) / kl.float64(FILL * max(1, weight))
@@ -146,7 +140,7 @@ def enter_group(i, listed: VertexList, graph: Csr, rounds: ClusterRounds, groups
     count = groups_for(groups.count[key], groups.weight[key], rounds.max_weight)
     group = -1 - kl.int64(groups.first[key])
     if count > 0:
-        group += group_among(global_id(v, graph), count, rounds.seed)
+        group += (hash_of(global_id(v, graph), rounds.seed) & 0x7FFFFFFF) % count
         kl.atomic_min(groups.group_leader, group, v)
         kl.atomic_add(groups.group_weight, group, kl.value_or(graph.vertex_weights, v, 1))
     else:

@@ -134,7 +134,7 @@ def choose_for(v, graph: Csr, moves: Moves, blocks: Blocks, figures: Figures,
     block = kl.int64(moves.part[v])
     if block < 0:
         block = kl.int64(most_connected(v, graph, moves, blocks, figures))
-    return set_target(v, block, moves)
+    set_target(v, block, moves)
 
 
 @kl.kernel

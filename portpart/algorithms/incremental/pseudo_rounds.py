@@ -152,7 +152,7 @@ def find_most_capacity(blocks: Blocks, figures: Figures, words: PseudoWords):
 @kl.device
 def weigh_blocks(moves: Moves, blocks: Blocks, figures: Figures):
     """Sum up the weights of all blocks.  All lanes of a team together."""
-    return sum_copies(moves.weight_sums, blocks.weight, moves, figures)
+    sum_copies(moves.weight_sums, blocks.weight, moves, figures)
 
 
 NONE = -1
@@ -193,8 +193,7 @@ def list_pending(i, active: ActiveSets, sequence: Pseudo):
 def keep_pending(v, active: ActiveSets, figures: Figures, sequence: Pseudo):
     """Let v wait for the next round; the order of the list is free."""
     begin = figures.vertices - sequence.words.begin
-    return list_movable_at(begin + kl.atomic_next(sequence.words, PseudoWords.next_waiting), v,
-                           active)
+    list_movable_at(begin + kl.atomic_next(sequence.words, PseudoWords.next_waiting), v, active)
 
 
 @kl.device

@@ -9,6 +9,7 @@ import numpy as np
 
 from portpart.algorithms import multilevel, objectives
 from portpart.algorithms.coarsening import Level
+from portpart.algorithms.refinement import Refiner
 from portpart.backends import language as kl
 from portpart.backends.programs import Array
 from portpart.graphs import Csr, Graph, Topology, team_for
@@ -38,7 +39,7 @@ def start_mapping(problem: multilevel.MappingProblem, width: int, passes: multil
         Blocks of a section: only these exchange their vertices for the sake of fixed ones.
     """
 
-    def start(refiner: multilevel.LevelRefiner, level: Level, wanted: multilevel.Constraints,
+    def start(refiner: Refiner, level: Level, wanted: multilevel.Constraints,
               seed: int) -> int:
         graph, fixed = level.graph, wanted.fixed
         if wanted.initial is not None:

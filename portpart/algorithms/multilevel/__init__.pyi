@@ -18,7 +18,6 @@ from .problem import (
     with_own_blocks as with_own_blocks,
 )
 from .refiners import (
-    LevelRefiner as LevelRefiner,
     ScheduleOptions as ScheduleOptions,
     jet_refiner as jet_refiner,
 )

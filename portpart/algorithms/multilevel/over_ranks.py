@@ -14,20 +14,16 @@ from typing import Any, cast
 from portpart.algorithms.coarsening import Level
 from portpart.algorithms.coarsening.ranks import fold_coarsest, projected
 from portpart.algorithms.multilevel.problem import Problem
-from portpart.algorithms.multilevel.refiners import (
-    LevelFlows,
-    LevelRefiner,
-    ScheduleOptions,
-    level_flows,
-)
+from portpart.algorithms.multilevel.refiners import LevelFlows, ScheduleOptions, level_flows
 from portpart.algorithms.multilevel.walk import (
+    ByOneDevice,
     Recipe,
     Start,
     refine_upwards,
     refined_from,
 )
 from portpart.algorithms.objectives import Balance
-from portpart.algorithms.refinement import refiner as of_one_device
+from portpart.algorithms.refinement import Refiner
 from portpart.algorithms.refinement.incumbent import RefinementOutcome
 from portpart.algorithms.refinement.ranks import RankRefiner
 from portpart.backends.communication import once, planned
@@ -38,7 +34,7 @@ from portpart.primitives import gather
 
 
 @dataclass(frozen=True, eq=False)
-class OverRanks:
+class OverRanks(ByOneDevice):
     """The ways of several ranks, which all call them.
 
     Attributes
@@ -71,16 +67,16 @@ class OverRanks:
         assert fine.cluster is not None
         return projected(self.graph.comm, fine.graph, fine.cluster, values, coarse.graph)
 
-    def refiner(self, recipe: Recipe, levels: list[Level], seed: int) -> LevelRefiner:
+    def refiner(self, recipe: Recipe, levels: list[Level], seed: int) -> Refiner:
         """One that refines levels over ranks, too, if there are any."""
         graphs: list[Any] = [level.graph for level in levels]
         finest: Any = self.graph
         of_finest = self.passes.of_finest(finest, self.balance.num_blocks)
         options = self.balance, self.passes.coarse, seed, of_finest
 
-        def made() -> LevelRefiner:
+        def made() -> Refiner:
             if isinstance(graphs[0], Graph):
-                return of_one_device.Refiner(self.graph.space, graphs[0], *options)
+                return Refiner(self.graph.space, graphs[0], *options)
             return RankRefiner(graphs, *options)
 
         return planned(self.graph.comm, made)
@@ -93,14 +89,14 @@ class OverRanks:
         made = planned(self.graph.comm, lambda: level_flows(problem, recipe.flows, graphs))
         return None if made is None else RankFlows(made.flows)
 
-    def refined(self, problem: Problem, recipe: Recipe, refiner: LevelRefiner, levels: list[Level],
+    def refined(self, problem: Problem, recipe: Recipe, refiner: Refiner, levels: list[Level],
                 fixed: list[Array | None], start: Start) -> tuple[Array, RefinementOutcome]:
         """Ranks in the same memory refine once what they have as a whole; then all go on."""
         comm, space, own = self.graph.comm, self.graph.space, self.graph.local.num_vertices
         divided = sum(isinstance(level.graph, DistributedGraph) for level in levels)
         coarse = levels[divided].graph.num_vertices
 
-        def of_whole_levels() -> tuple[LevelRefiner, RefinementOutcome]:
+        def of_whole_levels() -> tuple[Refiner, RefinementOutcome]:
             return refiner, refined_from(start, problem, recipe, refiner, levels, fixed, divided)
 
         other, outcome = once(comm, space, of_whole_levels)
@@ -119,7 +115,7 @@ class RankFlows(LevelFlows):
     Ranks in the same memory gather and refine them once.
     """
 
-    def improve(self, graph: Any, refiner: LevelRefiner, fixed: Array | None) -> int:
+    def improve(self, graph: Any, refiner: Refiner, fixed: Array | None) -> int:
         """By how much the best partition is better now, from which `refiner` begins again."""
         if isinstance(graph, Graph):
             return super().improve(graph, refiner, fixed)

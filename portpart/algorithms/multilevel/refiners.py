@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 from portpart.algorithms.coarsening import is_skewed
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.objectives import Objective
-from portpart.algorithms.refinement import JET, FlowOptions, Piece, RefinementOptions, refiner
-from portpart.algorithms.refinement.blocks import PreviousBlocks
+from portpart.algorithms.refinement import (
+    JET,
+    FlowOptions,
+    Piece,
+    RefinementOptions,
+    Refiner,
+)
 from portpart.algorithms.refinement.flows import MAX_VERTICES, FlowRefiner
-from portpart.algorithms.refinement.incumbent import RefinementOutcome
 from portpart.backends.programs import Array
 from portpart.graphs import EitherGraph, Graph, Structure
 from portpart.options import option, option_class
@@ -61,37 +64,10 @@ class ScheduleOptions:
         return (self.finest_small if is_small else None) or of_one or self.finest or self.coarse
 
 
-class LevelRefiner(Protocol):
-    """Work arrays for a hierarchy, and refinement of its levels from coarse to fine."""
-
-    @property
-    def best(self) -> Array:
-        """The best partition found, as long as the finest graph."""
-
-    def set_previous_blocks(self, previous_blocks: Sequence[PreviousBlocks], num_vertices: int,
-                            /) -> None:
-        """Set the previous blocks of vertices of all levels, the finest first."""
-
-    def start(self, graph: Graph, part: Array, /) -> None:
-        """Begin with a partition of `graph`, which counts as the best so far."""
-
-    def project(self, graph: Graph, cluster: Array, /) -> None:
-        """Carry the best partition of the coarser graph over to `graph`."""
-
-    def slack_on(self, graph: Graph, /) -> int:
-        """What blocks of `graph` may weigh above their limits."""
-
-    def restart(self, graph: Graph, /) -> None:
-        """Go back to the best partition of `graph`."""
-
-    def refine(self, graph: Graph, temperature: float, fixed: Array | None, /) -> RefinementOutcome:
-        """Refine the current partition of `graph` in place; fixed vertices stay."""
-
-
 def jet_refiner(problem: Problem, options: ScheduleOptions,
-                order: str = "id") -> Callable[[int], LevelRefiner]:
+                order: str = "id") -> Callable[[int], Refiner]:
     """Makes, for a seed, what refines as Jet does; nets think of moves in an order."""
-    return lambda seed: refiner.Refiner(
+    return lambda seed: Refiner(
         problem.space, problem.graph, problem.balance, options.coarse, seed,
         options.of_finest(problem.graph, problem.num_blocks), objective=problem.objective,
         pieces=pieces_for(problem.objective, order))
@@ -125,7 +101,7 @@ class LevelFlows:
         options = self.flows.options
         return depth < options.levels and is_small(graph, options)
 
-    def improve(self, graph: Graph, refiner: LevelRefiner, fixed: Array | None) -> int:
+    def improve(self, graph: Graph, refiner: Refiner, fixed: Array | None) -> int:
         """By how much the best partition of a level is better now; if at all, `refiner` begins
         again with it.
 

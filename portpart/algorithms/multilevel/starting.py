@@ -24,10 +24,10 @@ from portpart.algorithms.multilevel.greedy_start import (
 )
 from portpart.algorithms.multilevel.inherited import renumbered
 from portpart.algorithms.multilevel.problem import UNCONSTRAINED, Constraints, Problem
-from portpart.algorithms.multilevel.refiners import LevelRefiner
 from portpart.algorithms.multilevel.walk import Passes, StartRule, one_pass
 from portpart.algorithms.objectives import NO_PARTS, Balance, costs_and_weights, stacked
 from portpart.algorithms.placement import well_placed
+from portpart.algorithms.refinement import Refiner
 from portpart.algorithms.refinement.blocks import PreviousBlocks, has_heavy
 from portpart.algorithms.refinement.incumbent import RefinementOutcome
 from portpart.backends.programs import Array
@@ -60,7 +60,7 @@ def metis_parts(coarsest: Graph, balance: Balance, seeds: range,
                                             seed, balance.shares, anchors, recursive))
 
 
-def start_from_best(refiner: LevelRefiner, coarsest: Graph, parts: Iterable[Array], count: int,
+def start_from_best(refiner: Refiner, coarsest: Graph, parts: Iterable[Array], count: int,
                     temperature: float, wanted: Constraints = UNCONSTRAINED,
                     choose: Choose | None = None) -> int:
     """Refine each of `count` partitions and start from the best, as many as time allows.
@@ -141,7 +141,7 @@ def start_from_pool(problem: Problem, options: InitialOptions,
     """
     balance = problem.balance
 
-    def start(refiner: LevelRefiner, level: Level, wanted: Constraints, seed: int) -> int:
+    def start(refiner: Refiner, level: Level, wanted: Constraints, seed: int) -> int:
         if wanted.initial is not None and (wanted.previous_blocks is None or not wanted.grows):
             refiner.start(level.graph, wanted.initial)
             return 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from portpart.algorithms.coarsening import (
     BY_HASHING,
@@ -23,11 +23,11 @@ from portpart.algorithms.coarsening import (
 from portpart.algorithms.initial import trivial_partition
 from portpart.algorithms.multilevel.population import Clock, Partition
 from portpart.algorithms.multilevel.problem import Constraints, Problem
-from portpart.algorithms.multilevel.refiners import LevelFlows, LevelRefiner, level_flows
+from portpart.algorithms.multilevel.refiners import LevelFlows, level_flows
 from portpart.algorithms.multilevel.search import ONE_WALK, SearchOptions, Walk, search
 from portpart.algorithms.objectives import total_cost
 from portpart.algorithms.placement import well_placed
-from portpart.algorithms.refinement import FlowOptions
+from portpart.algorithms.refinement import FlowOptions, Refiner
 from portpart.algorithms.refinement.blocks import PreviousBlocks, previous_blocks_on
 from portpart.algorithms.refinement.incumbent import RefinementOutcome
 from portpart.backends.programs import Array
@@ -36,7 +36,7 @@ from portpart.graphs import Graph
 MAX_KEPT_IN_BRIEF = 0.75
 """A brief walk coarsens no more where a level keeps more than this share of its vertices."""
 
-StartRule = Callable[[LevelRefiner, Level, Constraints, int], int]
+StartRule = Callable[[Refiner, Level, Constraints, int], int]
 """Starts a refiner on the coarsest graph, from what is wanted there and a seed.
 
 Returns the passes over that graph which the partition has had, if they count.
@@ -59,57 +59,34 @@ class Start(NamedTuple):
     seed: int
 
 
-class WalkSteps(Protocol):
-    """How a walk makes levels, carries values to them, and refines them."""
-
-    def coarsen(self, problem: Problem, recipe: Recipe, **when: Any) -> list[Level]:
-        """Levels of a graph; options are those of `coarsen`."""
-
-    def on_finest(self, levels: list[Level], values: Array) -> Array:
-        """Values of vertices, as the finest level has them."""
-
-    def on_coarser(self, fine: Level, values: Array, coarse: Level) -> Array:
-        """The value of each cluster, which all of its vertices have."""
-
-    def refiner(self, recipe: Recipe, levels: list[Level], seed: int) -> LevelRefiner:
-        """What refines the levels."""
-
-    def flows(self, problem: Problem, recipe: Recipe, levels: list[Level]) -> LevelFlows | None:
-        """What refines these levels by flows, if the recipe has it and one of them may be."""
-
-    def refined(self, problem: Problem, recipe: Recipe, refiner: LevelRefiner, levels: list[Level],
-                fixed: list[Array | None], start: Start) -> tuple[Array, RefinementOutcome]:
-        """The best partition that a refiner finds from the coarsest level on."""
-
-
 class ByOneDevice:
-    """The ways of one device."""
+    """How a walk makes levels, carries values to them, and refines them: the ways of one device."""
 
     def coarsen(self, problem: Problem, recipe: Recipe, **when: Any) -> list[Level]:
-        """By the clusters of the recipe."""
+        """Levels of a graph, by the clusters of the recipe; options are those of `coarsen`."""
         return coarsen(problem.space, problem.graph, recipe.find_clusters,
                        contraction=recipe.contraction, **when)
 
     def on_finest(self, levels: list[Level], values: Array) -> Array:
-        """As they are."""
+        """Values of vertices, as the finest level has them."""
         return values
 
     def on_coarser(self, fine: Level, values: Array, coarse: Level) -> Array:
-        """By one kernel."""
+        """The value of each cluster, which all of its vertices have."""
         assert fine.cluster is not None
         return value_of_clusters(fine.graph, fine.cluster, values, coarse.graph)
 
-    def refiner(self, recipe: Recipe, levels: list[Level], seed: int) -> LevelRefiner:
-        """That of the recipe."""
+    def refiner(self, recipe: Recipe, levels: list[Level], seed: int) -> Refiner:
+        """What refines the levels: that of the recipe."""
         return recipe.refiner(seed)
 
     def flows(self, problem: Problem, recipe: Recipe, levels: list[Level]) -> LevelFlows | None:
-        """As `level_flows` says."""
+        """What refines these levels by flows, if the recipe has it and one of them may be."""
         return level_flows(problem, recipe.flows, [level.graph for level in levels])
 
-    def refined(self, problem: Problem, recipe: Recipe, refiner: LevelRefiner, levels: list[Level],
+    def refined(self, problem: Problem, recipe: Recipe, refiner: Refiner, levels: list[Level],
                 fixed: list[Array | None], start: Start) -> tuple[Array, RefinementOutcome]:
-        """Level by level."""
+        """The best partition that a refiner finds from the coarsest level on."""
         outcome = refined_from(start, problem, recipe, refiner, levels, fixed)
         return refiner.best, outcome
 
@@ -149,7 +126,7 @@ class Recipe:
         Whether blocks are swapped at the end of each walk.
     flows : FlowOptions
         Refinement by flows after the passes over a level.
-    ways : WalkSteps
+    ways : ByOneDevice
         Those of one device, or of several ranks, which then have what is not for one device alone.
     others : tuple of Recipe
         Of the runs after the first one of a search, in turn with this one.
@@ -158,7 +135,7 @@ class Recipe:
     coarsening: CoarseningOptions
     find_clusters: ClusterRule
     start: StartRule
-    refiner: Callable[[int], LevelRefiner]
+    refiner: Callable[[int], Refiner]
     passes: Passes = one_pass
     search: SearchOptions = ONE_WALK
     contraction: Contraction = BY_HASHING
@@ -168,7 +145,7 @@ class Recipe:
     combine: Callable[[list[Array]], Partition] | None = None
     swaps: bool = False
     flows: FlowOptions = NO_FLOWS
-    ways: WalkSteps = BY_ONE_DEVICE
+    ways: ByOneDevice = BY_ONE_DEVICE
     others: tuple[Recipe, ...] = ()
 
     def in_turn(self, rules: Sequence[ClusterRule]) -> Recipe:
@@ -247,7 +224,7 @@ def walk_of(problem: Problem, recipe: Recipe) -> Walk:
     return walk
 
 
-def _settled(refiner: LevelRefiner, levels: list[Level],
+def _settled(refiner: Refiner, levels: list[Level],
              previous_blocks: PreviousBlocks) -> PreviousBlocks:
     """Set the previous blocks on all levels, and return those of the coarsest graph."""
     of_levels = previous_blocks_on(levels, previous_blocks)
@@ -285,7 +262,7 @@ def levels_of(problem: Problem, recipe: Recipe, seed: int,
 
 
 def on_levels(levels: list[Level], values: Array | None,
-              ways: WalkSteps = BY_ONE_DEVICE) -> list[Array | None]:
+              ways: ByOneDevice = BY_ONE_DEVICE) -> list[Array | None]:
     """What the vertices of clusters have in common, on all levels."""
     if values is None:
         return [None] * len(levels)
@@ -295,7 +272,7 @@ def on_levels(levels: list[Level], values: Array | None,
     return result
 
 
-def refined_from(start: Start, problem: Problem, recipe: Recipe, refiner: LevelRefiner,
+def refined_from(start: Start, problem: Problem, recipe: Recipe, refiner: Refiner,
                  levels: list[Level], fixed: list[Array | None],
                  left: int = 0) -> RefinementOutcome:
     """Start on the coarsest graph and refine upwards, as `refine_upwards` does."""
@@ -305,7 +282,7 @@ def refined_from(start: Start, problem: Problem, recipe: Recipe, refiner: LevelR
         return refine_upwards(problem, recipe, refiner, levels, fixed, done, left)
 
 
-def refine_upwards(problem: Problem, recipe: Recipe, refiner: LevelRefiner, levels: list[Level],
+def refine_upwards(problem: Problem, recipe: Recipe, refiner: Refiner, levels: list[Level],
                    fixed: list[Array | None], done: int | None = 0,
                    left: int = 0) -> RefinementOutcome:
     """Refine the partition that the refiner holds for the coarsest graph, up to the finest.

@@ -24,14 +24,13 @@ from portpart.algorithms.coarsening import (
 from portpart.algorithms.initial import InitialOptions
 from portpart.algorithms.multilevel import (
     Constraints,
-    LevelRefiner,
     Problem,
     Recipe,
     SearchOptions,
     partition_multilevel,
     start_from_pool,
 )
-from portpart.algorithms.refinement import TwoDirectionOptions
+from portpart.algorithms.refinement import Refiner, TwoDirectionOptions
 from portpart.algorithms.refinement.prefix import two_direction_refiner
 from portpart.errors import InputError
 from portpart.options import changed, check_options, option, option_class
@@ -101,7 +100,7 @@ def gpmetis(problem: Problem, config: GpmetisConfig) -> Recipe:
                     max_coarsest=coarsest)
     host = backends.host_of(problem.space)
 
-    def hand_over(refiner: LevelRefiner, level: Level, wanted: Constraints, walk_seed: int) -> int:
+    def hand_over(refiner: Refiner, level: Level, wanted: Constraints, walk_seed: int) -> int:
         there = level.graph.to(host)
         with problem.trace.below(there) as inner:
             rest = replace(problem, graph=there, seed=walk_seed, trace=inner,

@@ -1,4 +1,3 @@
-from .accounting import AccountingSteps as AccountingSteps, weigh_vertex as weigh_vertex
 from .by_degree import (
     DIRTY as DIRTY,
     UNRATED as UNRATED,
@@ -41,8 +40,6 @@ from .options import (
     SequenceOptions as SequenceOptions,
     TwoDirectionOptions as TwoDirectionOptions,
     max_arcs as max_arcs,
-    of_blocks as of_blocks,
-    of_vertices as of_vertices,
 )
 from .piece import (
     LevelWords as LevelWords,
@@ -53,6 +50,11 @@ from .piece import (
     record_accounts as record_accounts,
     record_ends as record_ends,
 )
-from .program import JET as JET, SHARED as SHARED
+from .program import (
+    JET as JET,
+    SHARED as SHARED,
+    AccountingSteps as AccountingSteps,
+    weigh_vertex as weigh_vertex,
+)
 from .refiner import Refiner as Refiner
 from .work_arrays import refining_bytes as refining_bytes

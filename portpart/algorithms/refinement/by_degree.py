@@ -42,21 +42,6 @@ class Deciding(kl.Scope):
     figures: Figures
 
 
-class Dirty(kl.Scope):
-    """Vertices whose best block is stale, and how many neighbours are many."""
-
-    cache: GainCache
-    active: ActiveSets
-    figures: Figures
-
-
-class Unrated(kl.Scope):
-    """Vertices that have been listed to be rated, and how many neighbours are many."""
-
-    unrated: UnratedList
-    figures: Figures
-
-
 @dataclass(frozen=True)
 class Selector(kl.Static):
     """Selects the vertices that a body is for, by device functions.
@@ -195,7 +180,7 @@ def of_hub(i, graph: Csr, state: Deciding, tables: Tables, more: kl.Record, job:
 
 
 @kl.device
-def dirty_low_degree(i, one_lane, graph: Csr, state: Dirty):
+def dirty_low_degree(i, one_lane, graph: Csr, state: Deciding):
     """Dirty vertex i, if it has few neighbours and the list is for such lanes."""
     v = state.cache.dirty_list[i]
     if not uses_lanes(one_lane, state.cache.dirty, state.figures):
@@ -206,7 +191,7 @@ def dirty_low_degree(i, one_lane, graph: Csr, state: Dirty):
 
 
 @kl.device
-def dirty_high_degree(i, graph: Csr, state: Dirty):
+def dirty_high_degree(i, graph: Csr, state: Deciding):
     """A bit for each dirty vertex of group i that has many neighbours, unless it is a hub.
 
     Seldom many have: a team examines several at once and works on those.  All lanes together.
@@ -220,13 +205,13 @@ def dirty_high_degree(i, graph: Csr, state: Dirty):
 
 
 @kl.device
-def dirty_member(i, bit, state: Dirty):
+def dirty_member(i, bit, state: Deciding):
     """Dirty vertex of a group."""
     return state.cache.dirty_list[i * state.cache.group + bit]
 
 
 @kl.device
-def dirty_hub(i, state: Dirty):
+def dirty_hub(i, state: Deciding):
     """Hub i, if it is dirty."""
     v = state.active.hub_list[i]
     if state.cache.is_dirty[v] == 0:
@@ -241,7 +226,7 @@ DIRTY = Selector(dirty_low_degree, dirty_high_degree, dirty_member, dirty_hub)
 
 
 @kl.device
-def unrated_low_degree(i, one_lane, graph: Csr, state: Unrated):
+def unrated_low_degree(i, one_lane, graph: Csr, state: Deciding):
     """Unrated vertex i, if it has few neighbours.  Such lists are for teams."""
     v = state.unrated.vertices[i]
     if not is_low_degree(v, graph, state.figures):
@@ -250,19 +235,19 @@ def unrated_low_degree(i, one_lane, graph: Csr, state: Unrated):
 
 
 @kl.device
-def unrated_high_degree(i, graph: Csr, state: Unrated):
+def unrated_high_degree(i, graph: Csr, state: Deciding):
     """1 if unrated vertex i has many neighbours and is no hub, else 0."""
     return kl.int64(is_high_degree(state.unrated.vertices[i], graph, state.figures))
 
 
 @kl.device
-def unrated_member(i, bit, state: Unrated):
+def unrated_member(i, bit, state: Deciding):
     """Unrated vertex i."""
     return state.unrated.vertices[i]
 
 
 @kl.device
-def unrated_hub(i, state: Unrated):
+def unrated_hub(i, state: Deciding):
     """Unrated hub i."""
     return state.unrated.hub_vertices[i]
 

@@ -32,7 +32,6 @@ from portpart.algorithms.refinement.rebalancing import (
     forget_rebalancings,
     plan_gathering,
     plan_leaving,
-    plan_strength,
 )
 from portpart.backends import language as kl
 from portpart.backends.programs import Array
@@ -57,7 +56,6 @@ def start_from(v, graph: Csr, moves: Moves, incumbent: Incumbent, figures: Figur
 def allow_no_iteration(figures: Figures):
     """Let the partition only be evaluated: no iteration is to come."""
     figures.iteration_limit = 0
-    return figures.iteration_limit
 
 
 @kl.device
@@ -70,7 +68,6 @@ def end_propagation(too_many, moves: Moves, active: gains.ActiveSets, rebalancin
     if rule.until_balanced:
         if too_many:
             thin_out(moves)
-    return too_many
 
 
 @kl.device
@@ -99,12 +96,10 @@ def plan_next(improvement, balanced, idle, rebalancing: Rebalancing, figures: Fi
     figures.iteration = iteration + 1
     figures.balanced = kl.int64(balanced)
     figures.overloaded = 1 - kl.int64(balanced)
-    plan_strength(balanced, rebalancing)
     figures.running = kl.int64(
         figures.stalled < figures.stall_limit and iteration + 1 < figures.iteration_limit
         and not idle
     )
-    return iteration
 
 
 @kl.device
@@ -116,7 +111,7 @@ def plan_work(heavily, lengths, cache: gains.GainCache, active: gains.ActiveSets
     plan_gathering(cache, active, rebalancing)
     plan_saving(incumbent)
     gains.plan_refreshing(cache)
-    return plan_leaving(heavily, unrated, rebalancing, figures)
+    plan_leaving(heavily, unrated, rebalancing, figures)
 
 
 @kl.device
@@ -215,7 +210,6 @@ def project_vertex(v, c, coarser: Coarser, moves: Moves, incumbent: Incumbent):
     """A vertex starts in the block of cluster c, and inside it if that was."""
     join_block(v, coarser.best[c], moves)
     set_touched(v, may_touch(coarser.flags[c], coarser.is_dirty[c]), incumbent)
-    return c
 
 
 @kl.kernel

@@ -62,7 +62,6 @@ def move_if_it_pays(v, graph: Csr, moves: Moves, cache: gains.GainCache, blocks:
     total += migration_gain(v, there, blocks) - migration_gain(v, here, blocks)
     if kl.lane() == 0 and total >= 0:
         commit_move(v, there, moves, figures)
-    return total
 
 
 @kl.kernel

@@ -108,9 +108,9 @@ class Journal(kl.Record):
     migration_factor: int
     report: LocalReport
     weights: Array
-    previous: Array = kl.work(np.int32, lambda size: size.vertices)
-    listed: Array = kl.work(np.int32, lambda size: size.vertices)
-    left: Array = kl.work(np.int32, lambda size: size.vertices)
+    previous: Array = kl.work(np.int32, "vertices")
+    listed: Array = kl.work(np.int32, "vertices")
+    left: Array = kl.work(np.int32, "vertices")
 
 
 class LocalRefinement(NamedTuple):
@@ -143,14 +143,12 @@ def reset_vertex(v, moves: Moves, cache: GainCache, active: ActiveSets, incumben
     reset_flags(v, active)
     reset_saved(v, incumbent)
     set_touched(v, 0, incumbent)
-    return v
 
 
 @kl.device
 def set_previous_block(v, block, journal: Journal):
     """Set the previous block of v, -1 if none."""
     journal.previous[v] = kl.int32(block)
-    return block
 
 
 @kl.kernel
@@ -181,7 +179,6 @@ def begin_report(_, journal: Journal):
 def count_activated(cache: GainCache, journal: Journal):
     """Store the number of active vertices.  For one lane."""
     journal.report.affected = cache.marked
-    return 0
 
 
 @kl.kernel

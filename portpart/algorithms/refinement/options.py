@@ -210,16 +210,6 @@ def sub_buckets_for(num_blocks: int, num_vertices: int) -> int:
     return 1 << max(0, min(8, share.bit_length() - 1))
 
 
-def of_vertices(size: RefinementSizes) -> int:
-    """Length of an array with an entry for each vertex."""
-    return size.vertices
-
-
-def of_blocks(size: RefinementSizes) -> int:
-    """Length of an array with an entry for each block."""
-    return size.blocks
-
-
 # Figures of a level: its sizes, the limits of the pass, and where the pass stands --------------
 
 

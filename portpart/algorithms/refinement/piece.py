@@ -213,11 +213,6 @@ def record_accounts(this: Recording) -> None:
         piece.account(this)
 
 
-def record_sums(this: Recording) -> dict[str, Any]:
-    """Record how sums are made that are evaluated; which records have them, if not the usual."""
-    return {name: record for piece in this.pieces for name, record in piece.add_up(this).items()}
-
-
 def record_ends(this: Recording) -> None:
     """Record what all pieces do at an evaluation."""
     for piece in this.pieces:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
@@ -62,7 +63,7 @@ class Declared(NamedTuple):
 
     def dtype_for(self, sizes: Any) -> np.dtype:
         """Its type in a problem of these sizes."""
-        found: np.dtype = self.kind(sizes) if type(self.kind) is FunctionType else self.kind
+        found: np.dtype = self.kind if isinstance(self.kind, np.dtype) else self.kind(sizes)
         return found
 
     def num_bytes(self, sizes: Any) -> int:
@@ -70,9 +71,13 @@ class Declared(NamedTuple):
         return self.length(sizes) * self.dtype_for(sizes).itemsize
 
 
-def work(kind: Any, length: Length, *, zeros: bool = False, outlives: bool = False) -> Any:
-    """Declare a field of a record, or a slot of scratch, as a work array."""
-    by_size = isinstance(kind, FunctionType)
+def work(kind: Any, length: Length | str, *, zeros: bool = False, outlives: bool = False) -> Any:
+    """Declare a field of a record, or a slot of scratch, as a work array.
+
+    Its type and its length may be names: of what the sizes have under these.
+    """
+    kind, length = (attrgetter(each) if isinstance(each, str) else each for each in (kind, length))
+    by_size = isinstance(kind, (FunctionType, attrgetter))
     return Declared(kind if by_size else np.dtype(kind), length, zeros, outlives)
 
 

@@ -81,7 +81,7 @@ def keep_score(v, best, best_score, search: Scored):
     top = team_max(best_score)
     if lane() == 0:
         search.best[v] = top
-    return keep_best_score(v, best, best_score, search)
+    keep_best_score(v, best, best_score, search)
 
 
 def finder(admits: DeviceFunction, keep: DeviceFunction, score_type: Word) -> Any:

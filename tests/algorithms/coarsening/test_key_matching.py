@@ -14,11 +14,9 @@ from portpart.algorithms.coarsening.key_matching import (
     ActiveVertices,
     KeyMatching,
     Matching,
-    may_pair,
     record_pairing,
 )
 from portpart.algorithms.coarsening.options import FineSizes
-from portpart.backends.language import DeviceFunction, device
 from portpart.backends.programs.interface import ExecutionSpace
 from portpart.backends.programs.program import Program
 from portpart.graphs.structure import Csr
@@ -27,20 +25,14 @@ from tests.helpers.each import looped
 from tests.helpers.spaces import NO_LIMIT, reference
 
 
-@device
-def differ_in_parity(v, u, graph: Csr, matching: Matching):
-    """Whether one of v and u is even and the other odd."""
-    return (v + u) % 2 == 1
-
-
 def hashed(numbers: np.ndarray) -> np.ndarray:
     """Keys in 0 ... 2^63-1; equal numbers have equal keys."""
     product = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     return (product >> np.uint64(1)).astype(np.int64)
 
 
-def paired(space: ExecutionSpace, keys: Any, weights: Any = None, limit: int = NO_LIMIT,
-           fit: DeviceFunction = may_pair) -> np.ndarray:
+def paired(space: ExecutionSpace, keys: Any, weights: Any = None,
+           limit: int = NO_LIMIT) -> np.ndarray:
     n = len(keys)
     weights = None if weights is None else space.asarray(weights, np.int64)
     mate = space.full(n, UNMATCHED, np.int32)
@@ -50,7 +42,7 @@ def paired(space: ExecutionSpace, keys: Any, weights: Any = None, limit: int = N
              "key_matching": KeyMatching.of(n, keys=space.asarray(np.array(keys, np.int64)))}
     program = Program("key_matching")
     program.declare(bound)
-    record_pairing(program, fit)
+    record_pairing(program)
     space.executable(program).run(bound, n, FineSizes(n))
     return oracles.host(mate).copy()
 
@@ -121,10 +113,3 @@ def test_rounds_end_where_nobody_fits(space: ExecutionSpace) -> None:
     keys = hashed(np.arange(5000) % 3)
     assert (paired(space, keys, np.full(5000, 3), 5) == UNMATCHED).all()
 
-
-def test_pairs_fit_by_the_given_rule(space: ExecutionSpace) -> None:
-    keys = hashed(np.arange(6000) % 41)
-    mate = paired(space, keys, fit=differ_in_parity)
-    assert_pairs_of_equal_keys(keys, mate)
-    assert ((mate + np.arange(6000)) % 2 == 1)[mate >= 0].all()
-    assert (mate >= 0).mean() > 0.98

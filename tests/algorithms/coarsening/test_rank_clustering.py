@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from portpart import backends, generators
+from portpart.algorithms.coarsening.cluster_rounds import ClusterRounds, VertexList
 from portpart.algorithms.coarsening.clustering import cluster
 from portpart.algorithms.coarsening.options import ClusteringOptions
 from portpart.algorithms.coarsening.ranks import clustering as rank_clustering
 from portpart.algorithms.coarsening.ranks.clustering import cluster_ranks
-from portpart.algorithms.coarsening.ranks.groups import Dealt, Leftovers, place_in
 from portpart.algorithms.coarsening.ranks.rounds import GhostItems
+from portpart.algorithms.coarsening.two_hop_clusters import TwoHopGroups
 from portpart.backends import language as kl
 from portpart.backends.communication import Local, One
 from portpart.errors import InputError, PortpartError
@@ -138,15 +139,19 @@ def label_nobody(i, firsts, size, halo: Halo, items: GhostItems, handles, label)
 
 
 @kl.kernel
-def label_all_alike(i, rows: Leftovers, groups, dealt: Dealt):
-    """All leaders have the label of this vertex."""
-    dealt.labels[place_in(groups[i], dealt)] = rows.labels[i]
+def join_of_any_label(i, listed: VertexList, rounds: ClusterRounds, groups: TwoHopGroups):
+    """A vertex joins its group, whatever the label of the leader."""
+    v = listed.active[i]
+    if rounds.join_requests[v] != 0:
+        group = rounds.proposal[v]
+        if groups.group_granted[group] <= rounds.max_weight:
+            rounds.cluster[v] = groups.group_leader[group]
 
 
 @pytest.mark.parametrize(("place", "mutation"), [
     (f"{rank_clustering.__name__}.tell_labels", untold),
     ("portpart.algorithms.coarsening.ranks.rounds.label_leader", label_nobody),
-    ("portpart.algorithms.coarsening.ranks.groups.label_dealt", label_all_alike)])
+    ("portpart.algorithms.coarsening.join_group", join_of_any_label)])
 def test_labels_that_are_left_out_are_noticed(place, mutation, monkeypatch):
     monkeypatch.setattr(place, mutation)
     noticed = 0

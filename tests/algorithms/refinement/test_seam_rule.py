@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from portpart.algorithms.refinement.accounting import AccountingSteps
 from portpart.algorithms.refinement.gains.gain_cache import GainSteps
 from portpart.algorithms.refinement.gains.state import (
     ActiveSets,
@@ -19,6 +18,7 @@ from portpart.algorithms.refinement.incumbent.steps import IncumbentSteps
 from portpart.algorithms.refinement.moves.state import Moves, commit_move
 from portpart.algorithms.refinement.options import Figures
 from portpart.algorithms.refinement.piece import Piece, Recording
+from portpart.algorithms.refinement.program import AccountingSteps
 from portpart.algorithms.refinement.rebalancing.steps import RebalancingSteps
 from portpart.backends.language import kernel
 from portpart.backends.programs.interface import ExecutionSpace

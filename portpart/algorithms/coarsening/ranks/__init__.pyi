@@ -7,4 +7,4 @@ from .hierarchy import (
     fold_for as fold_for,
     projected as projected,
 )
-from .merging import rows_of as rows_of
+from .merging import outside_of as outside_of, rows_of as rows_of

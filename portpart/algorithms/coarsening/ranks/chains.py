@@ -11,21 +11,25 @@ from __future__ import annotations
 
 import numpy as np
 
-from portpart.algorithms.coarsening import MAX_DEPTH, ClusterRounds, VertexList, is_root
+from portpart.algorithms.coarsening import (
+    AT,
+    DEPTH_MASK,
+    ENDS,
+    IS_LONG,
+    LEAVES,
+    MAX_DEPTH,
+    REACHED_MASK,
+    STATE,
+    ClusterRounds,
+    VertexList,
+    moves_by,
+    walked,
+)
 from portpart.backends import language as kl
 from portpart.backends.programs import Array
 from portpart.graphs import Csr, global_id
 from portpart.graphs.ranks import Identities
 from portpart.primitives import NO_VERTEX, hash_of
-
-LEAVES, ENDS, JOINS, IS_LONG = 0, 1, 2, 3
-"""How far a chain is known: to a proposal of a vertex of another rank, to its root, to a proposal
-of a cluster of several, or over `MAX_DEPTH` proposals.
-"""
-
-AT, STATE = 8, 6
-DEPTH_MASK, REACHED_MASK = (1 << STATE) - 1, (1 << AT) - 1
-"""What `walked` returns: a vertex, and what has been reached, which is a state and a depth."""
 
 
 class Waiting(kl.Record):
@@ -63,44 +67,6 @@ class Chains(kl.Record):
     last: Array
     next: Array
     reached: Array
-
-
-@kl.device
-def walked(v, depth, graph: Csr, rounds: ClusterRounds):
-    """Follow the proposals of own vertices from v, which this many proposals have led to."""
-    u = kl.int64(v)
-    hops = kl.int64(depth)
-    state = kl.int64(LEAVES)
-    following = True
-    while following:
-        c = kl.int64(rounds.proposal[u])
-        following = False
-        if c == NO_VERTEX:
-            state = kl.int64(ENDS)
-        elif rounds.others[c] > 0:
-            state = kl.int64(JOINS)
-        elif c < rounds.vertices:
-            if rounds.proposal[c] == u and is_root(u, c, graph, rounds.seed):
-                state = kl.int64(ENDS)
-            else:
-                hops += 1
-                u = c
-                following = hops < MAX_DEPTH
-                if not following:
-                    state = kl.int64(IS_LONG)
-    return (u << AT) | (state << STATE) | hops
-
-
-@kl.device
-def moves_by(reached, global_ids, at, seed):
-    """Whether a vertex moves whose chain has ended with the vertex that has a global id there."""
-    odd = kl.int64(reached) & DEPTH_MASK
-    state = kl.int64(reached) >> STATE
-    if state == JOINS:
-        odd += 1
-    elif state == IS_LONG:
-        odd += hash_of(kl.value_or(global_ids, at, at), seed) & 1
-    return kl.int8(odd & 1)
 
 
 @kl.kernel

@@ -98,7 +98,7 @@ def numbered(state: State, ghosts_know: bool) -> Talk[RankClusters]:
     if not ghosts_know:
         received = yield Message([ranks.values_for_ghosts(space, graph.halo, [cluster], kinds)])
         cluster[state.own :] = received.parts[0].columns[0]
-        foreign = _foreign(space, cluster, low, high)
+        foreign = merging.outside_of(space, cluster, low, high)
     foreign = distinct(space, foreign)
     members = space.empty(state.local, np.int32)
     space.parallel_for(state.local, write_member, cluster, low, high - low,
@@ -113,13 +113,6 @@ def _ids_of(state: State, leads: Array) -> Talk[Array | None]:
         return None
     ids = gather(space, graph.global_ids, positions_of(space, leads))
     return (yield from places_among_ranks(graph.comm, space, ids, graph.totals.num_vertices))
-
-
-def _foreign(space: ExecutionSpace, cluster: Array, low: int, high: int) -> Array:
-    """The clusters of other ranks, as often as they come."""
-    outside = space.empty(len(cluster), np.int8)
-    space.parallel_for(len(cluster), merging.mark_outside, cluster, low, high, outside)
-    return gather(space, cluster, positions_of(space, outside))
 
 
 @kl.kernel

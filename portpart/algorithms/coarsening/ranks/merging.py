@@ -23,6 +23,9 @@ from portpart.primitives import (
 
 TEAM = 8
 
+NO_OTHERS = 2**62
+"""So many own clusters as there never are: heads are only shifted."""
+
 
 class ClusterRows(kl.Record):
     """Rows of clusters, as a graph has them."""
@@ -125,18 +128,18 @@ def merged(space: ExecutionSpace, made: ClusterRows, arrived: ArrivedRows, known
     num_arcs = int(space.to_host(offsets[-1:])[0])
     result = ClusterRows(offsets, space.empty(num_arcs, np.int32),
                          space.empty(num_arcs, made.weights.dtype), space.empty(own, np.int64))
-    heads = heads.over(HeadNumbers.own_words(space.asarray(words * (1, 1, 0))))
-    space.parallel_for(own, copy_kept, made, marks, heads, result, team=TEAM)
-    space.parallel_for(len(touched), copy_changed, touched, len(touched), changed, result,
-                       team=TEAM)
+    kept, behind = positions_of(space, marks == 0), np.array([0, NO_OTHERS, -len(touched)])
+    for sources, rows_at, given, numbers in ((kept, kept, made, words * (1, 1, 0)),
+                                             (None, touched, changed, behind)):
+        heads = heads.over(HeadNumbers.own_words(space.asarray(numbers)))
+        space.parallel_for(len(rows_at), copy_row, sources, rows_at, given, heads, result,
+                           team=TEAM)
     return result, foreign
 
 
 def _all_foreign(space: ExecutionSpace, known: Array, heads: Array, low: int, own: int) -> Array:
     """Foreign clusters of two kinds, ascending and each once."""
-    outside = space.empty(len(heads), np.int8)
-    space.parallel_for(len(heads), mark_outside, heads, low, low + own, outside)
-    more = gather(space, heads, positions_of(space, outside))
+    more = outside_of(space, heads, low, low + own)
     both = space.empty(len(known) + len(more), np.int64)
     both[: len(known)] = known
     both[len(known) :] = more
@@ -153,9 +156,16 @@ def _touched_rows(space: ExecutionSpace, made: ClusterRows, arrived: ArrivedRows
     begin, end = (int(each) for each in space.to_host(offsets[[num_touched, -1]]))
     rows = ClusterRows(offsets, space.empty(end, np.int32),
                        space.empty(end, made.weights.dtype), masses)
-    space.parallel_for(num_touched, copy_touched, touched, made, heads, rows, team=TEAM)
+    space.parallel_for(num_touched, copy_row, touched, None, made, heads, rows, team=TEAM)
     space.parallel_for(end - begin, copy_arrived, arrived, begin, heads, rows)
     return Graph(offsets, rows.targets, rows.weights, masses, space)
+
+
+def outside_of(space: ExecutionSpace, values: Array, low: int, high: int) -> Array:
+    """The values that are below `low`, or not below `high`."""
+    outside = space.empty(len(values), np.int8)
+    space.parallel_for(len(values), mark_outside, values, low, high, outside)
+    return gather(space, values, positions_of(space, outside))
 
 
 @kl.kernel
@@ -209,13 +219,17 @@ def renumbered(target, heads: HeadNumbers):
 
 
 @kl.kernel
-def copy_touched(i, touched, made: ClusterRows, heads: HeadNumbers, rows: ClusterRows):
-    """Copy a row that is touched."""
-    begin = kl.int64(made.offsets[touched[i]])
-    place = kl.int64(rows.offsets[i])
-    for j in range(kl.lane(), rows.offsets[i + 1] - place, kl.team_size()):
-        rows.targets[place + j] = kl.int32(renumbered(made.targets[begin + j], heads))
-        rows.weights[place + j] = made.weights[begin + j]
+def copy_row(i, sources, places, given: ClusterRows, heads: HeadNumbers, result: ClusterRows):
+    """Copy row i, or sources[i], to row i, or places[i], and give its heads other numbers."""
+    source = kl.value_or(sources, i, i)
+    place = kl.value_or(places, i, i)
+    begin = kl.int64(given.offsets[source])
+    first = kl.int64(result.offsets[place])
+    for j in range(kl.lane(), result.offsets[place + 1] - first, kl.team_size()):
+        result.targets[first + j] = kl.int32(renumbered(given.targets[begin + j], heads))
+        result.weights[first + j] = given.weights[begin + j]
+    if kl.lane() == 0:
+        result.vertex_weights[place] = given.vertex_weights[source]
 
 
 @kl.kernel
@@ -236,29 +250,3 @@ def measure_merged(c, made: ClusterRows, changed: ClusterRows, marks, places, de
         degrees[c] = kl.int32(changed.offsets[place + 1] - changed.offsets[place])
     else:
         degrees[c] = kl.int32(made.offsets[c + 1] - made.offsets[c])
-
-
-@kl.kernel
-def copy_kept(c, made: ClusterRows, marks, heads: HeadNumbers, result: ClusterRows):
-    """Copy the row of a cluster that is not touched."""
-    if marks[c] == 0:
-        begin = kl.int64(made.offsets[c])
-        place = kl.int64(result.offsets[c])
-        for j in range(kl.lane(), result.offsets[c + 1] - place, kl.team_size()):
-            result.targets[place + j] = kl.int32(renumbered(made.targets[begin + j], heads))
-            result.weights[place + j] = made.weights[begin + j]
-        if kl.lane() == 0:
-            result.vertex_weights[c] = made.vertex_weights[c]
-
-
-@kl.kernel
-def copy_changed(i, touched, num_touched, changed: ClusterRows, result: ClusterRows):
-    """Copy the row of a cluster that is touched; heads were numbered behind the touched ones."""
-    c = touched[i]
-    begin = kl.int64(changed.offsets[i])
-    place = kl.int64(result.offsets[c])
-    for j in range(kl.lane(), result.offsets[c + 1] - place, kl.team_size()):
-        result.targets[place + j] = kl.int32(changed.targets[begin + j] - num_touched)
-        result.weights[place + j] = changed.weights[begin + j]
-    if kl.lane() == 0:
-        result.vertex_weights[c] = changed.vertex_weights[i]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from portpart.algorithms.objectives import Balance
-from portpart.algorithms.refinement import Figures, of_blocks
+from portpart.algorithms.refinement import Figures
 from portpart.backends import language as kl
 from portpart.backends.programs import Array
 from portpart.graphs import Csr, Structure
@@ -39,15 +39,15 @@ class Blocks(kl.Record):
         and what they cost elsewhere (`previous_blocks.py`).
     """
 
-    limits: Array = kl.work(np.int64, of_blocks)
-    means: Array = kl.work(np.int64, of_blocks)
-    open_below: Array = kl.work(np.int64, of_blocks)
+    limits: Array = kl.work(np.int64, "blocks")
+    means: Array = kl.work(np.int64, "blocks")
+    open_below: Array = kl.work(np.int64, "blocks")
     fixed: Array | None = None
     previous: Array | None = None
     move_cost: Array | None = None
-    weight: Array = kl.work(np.int64, of_blocks)
-    opening: Array = kl.work(np.int64, of_blocks)
-    destination: Array = kl.work(np.int32, of_blocks)
+    weight: Array = kl.work(np.int64, "blocks")
+    opening: Array = kl.work(np.int64, "blocks")
+    destination: Array = kl.work(np.int32, "blocks")
     room: Array = kl.work(np.int64, lambda size: size.blocks + 1)
 
     destinations: int = kl.word()  # blocks with room
@@ -93,21 +93,18 @@ def find_overloaded(blocks: Blocks, figures: Figures):
 def add_block_weight(block, weight, blocks: Blocks):
     """Add to what a block weighs; atomic, independent of order."""
     kl.atomic_add(blocks.weight, kl.int64(block), weight)
-    return weight
 
 
 @kl.device
 def set_move_cost(v, cost, blocks: Blocks):
     """Set the migration cost of v; the array must exist."""
     blocks.move_cost[v] = cost  # type: ignore[index]
-    return cost
 
 
 @kl.device
 def set_limit(b, limit, blocks: Blocks):
     """Set what block b may weigh."""
     blocks.limits[b] = kl.int64(limit)
-    return limit
 
 
 @kl.device
@@ -116,7 +113,6 @@ def set_limits(b, limit, mean, open_below, blocks: Blocks):
     blocks.limits[b] = limit
     blocks.means[b] = mean
     blocks.open_below[b] = open_below
-    return limit
 
 
 # Which blocks accept vertices of overloaded ones, and up to which weight -----------------------
@@ -164,14 +160,12 @@ def free_if_open(b, blocks: Blocks, figures: Figures):
 @kl.device
 def ignore_weight(b, weight, blocks: Blocks, figures: Figures):
     """The weight of a block is not needed later."""
-    return weight
 
 
 @kl.device
 def open_block(b, blocks: Blocks, figures: Figures):
     """Block b takes vertices."""
     blocks.opening[b] = blocks.open_below[b] + figures.slack
-    return b
 
 
 @kl.device
@@ -181,7 +175,6 @@ def close_if_heavy(b, weight, blocks: Blocks, figures: Figures):
         open_block(b, blocks, figures)
     if weight > blocks.limits[b] + figures.slack:
         blocks.opening[b] = 0
-    return weight
 
 
 @kl.device

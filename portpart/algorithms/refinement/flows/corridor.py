@@ -127,7 +127,6 @@ def begin_room(pair: Pair, room, flows: Flows):
     room[MEASURES + WEIGHT] = max_weight(pair.sink, pair.source, flows)
     room[MEASURES + ENTRIES] = entries
     room[MEASURES + COUNT] = flows.quotient.count[pair.sink] - 1
-    return 0
 
 
 @kl.device
@@ -245,7 +244,6 @@ def claim_neighbours(v, begin, pair: Pair, counts, graph: Csr, flows: Flows):
     here = flows.corridors.part[v]
     for arc in range(graph.begin[v], graph.end[v]):
         claim(kl.int64(graph.targets[arc]), here, begin, pair, counts, graph, flows)
-    return v
 
 
 @kl.device
@@ -258,7 +256,6 @@ def claim(u, here, begin, pair: Pair, counts, graph: Csr, flows: Flows):
                 place = begin + kl.team_atomic_add(counts, FOUND, 1)
                 if place < pair.end:
                     flows.corridors.vertex[place] = kl.int32(u)
-    return u
 
 
 @kl.device
@@ -267,7 +264,6 @@ def let_go_neighbours(v, graph: Csr, flows: Flows):
     here = flows.corridors.part[v]
     for arc in range(graph.begin[v], graph.end[v]):
         let_go(graph.targets[arc], here, flows.corridors)
-    return v
 
 
 @kl.device
@@ -275,4 +271,3 @@ def let_go(u, here, corridors: Corridors):
     """Let go of u, if it is in block `here` and has been claimed."""
     if corridors.part[u] == here and corridors.place[u] == CLAIMED:
         corridors.place[u] = kl.int32(-1)
-    return u

@@ -196,7 +196,6 @@ def change_block(a, weight, count, arcs, flows: Flows):
     flows.quotient.count[a] += count
     flows.quotient.arcs[a] += arcs
     flows.quotient.changed[a] = kl.int32(flows.level.round)
-    return a
 
 
 @kl.device
@@ -205,4 +204,3 @@ def list_around(v, graph: Csr, flows: Flows):
     list_vertex(kl.int64(v), flows.corridors, flows.level)
     for arc in range(graph.begin[v], graph.end[v]):
         list_vertex(kl.int64(graph.targets[arc]), flows.corridors, flows.level)
-    return v

@@ -158,7 +158,7 @@ def record_flows(program: Program, level: Any, graph: Any, has_nets: bool) -> No
     program.launch(level.block_pairs, pairs.begin_pair)
     program.launch(level.vertices, pairs.begin_vertex)
     if has_nets:
-        program.launch(graph.counts.nets, net_blocks.count_net, team=FEW)
+        program.launch(graph.counts.nets, net_blocks.count_net, team=FEW, listed=None)
         program.launch(graph.counts.nets, net_blocks.add_net_cuts, team=FEW)
     with program.while_loop(level.running):
         with program.side_by_side():
@@ -172,7 +172,8 @@ def record_flows(program: Program, level: Any, graph: Any, has_nets: bool) -> No
             with program.if_nonzero(level.large):
                 program.launch(level.matched, cut_large, team=WIDEST, work=PAIR_WORK)
             if has_nets:
-                program.launch(graph.counts.changed, net_blocks.count_changed_net, team=FEW)
+                program.launch(graph.counts.changed, net_blocks.count_net, team=FEW,
+                               listed=graph.blocks.changed)
             program.launch(1, pairs.match_blocks, team=WIDEST)
         program.launch(1, pairs.end_round)
         with program.if_nonzero(level.running):

@@ -92,25 +92,11 @@ def weight_between(one, other, net, graph: FlowNets, net_cost: kl.StaticValue):
 
 
 @kl.kernel
-def count_net(net, graph: FlowNets, corridors: Corridors, level: FlowLevel):
-    """Count the pins of a net in each block, for the first time."""
+def count_net(i, listed, graph: FlowNets, corridors: Corridors, level: FlowLevel):
+    """Count the pins of net i, or of listed[i], in each block; list them if there are several."""
+    net = kl.value_or(listed, i, i)
     if kl.lane() == 0:
         graph.blocks.is_changed[net] = kl.int32(0)
-    count_pins(kl.int64(net), graph, corridors, level)
-
-
-@kl.kernel
-def count_changed_net(i, graph: FlowNets, corridors: Corridors, level: FlowLevel):
-    """Count those of net i of the list."""
-    net = kl.int64(graph.blocks.changed[i])
-    if kl.lane() == 0:
-        graph.blocks.is_changed[net] = kl.int32(0)
-    count_pins(net, graph, corridors, level)
-
-
-@kl.device
-def count_pins(net, graph: FlowNets, corridors: Corridors, level: FlowLevel):
-    """Count the pins of a net in each block; list them if there are several.  All lanes."""
     begin = kl.int64(graph.nets.begin[net])
     end = kl.int64(graph.nets.end[net])
     for place in range(begin + kl.lane(), end, kl.team_size()):
@@ -127,7 +113,6 @@ def count_pins(net, graph: FlowNets, corridors: Corridors, level: FlowLevel):
         if count_at(place_of(block, net, graph), graph.blocks.count) < end - begin:
             for place in range(begin + kl.lane(), end, kl.team_size()):
                 list_vertex(kl.int64(graph.nets.pins[place]), corridors, level)
-    return net
 
 
 @kl.device
@@ -144,7 +129,6 @@ def count_pin(block, net, graph: FlowNets):
         if found != block:
             place = place_after(place, net, graph)
     kl.team_atomic_add(graph.blocks.count, place, kl.int32(1))
-    return place
 
 
 @kl.kernel
@@ -180,7 +164,6 @@ def note_nets(v, graph: FlowNets, flows: Flows):
             if before == 0:
                 number = kl.atomic_next(graph.counts, NetCounts.changed)
                 graph.blocks.changed[number] = kl.int32(net)
-    return v
 
 
 # Corridors -------------------------------------------------------------------------------------
@@ -223,7 +206,6 @@ def claim_pins(v, begin, pair: Pair, counts, graph: FlowNets, flows: Flows,
                     for pin in range(graph.nets.begin[net], graph.nets.end[net]):
                         claim(kl.int64(graph.nets.pins[pin]), block, begin, pair, counts, graph,
                               flows)
-    return v
 
 
 @kl.device
@@ -235,4 +217,3 @@ def let_go_pins(v, graph: FlowNets, flows: Flows):
         if size_of(net, graph) <= MAX_SPREAD:
             for pin in range(graph.nets.begin[net], graph.nets.end[net]):
                 let_go(graph.nets.pins[pin], block, flows.corridors)
-    return v

@@ -85,7 +85,6 @@ def count_inside(u, change, graph: FlowNets, flows: Flows):
     for entry in range(graph.begin[v], graph.end[v]):
         place = place_of(flows.corridors.part[v], graph.targets[entry], graph)
         kl.team_atomic_add(graph.blocks.inside, place, kl.int32(change))
-    return u
 
 
 @kl.device
@@ -157,7 +156,6 @@ def begin_net(x, weight, of_source, of_sink, networks: Networks):
     networks.excess[x + 1] = weight if of_source else 0
     networks.to_sink[x] = weight if of_sink else 0
     networks.to_sink[x + 1] = 0
-    return x
 
 
 @kl.device
@@ -184,7 +182,6 @@ def link_pins(u, graph: FlowNets, networks: Networks):
             networks.flow[back] = 0
         if is_last:
             kl.atomic_min(graph.blocks.mark, place, kl.int32(EMPTY))
-    return u
 
 
 @kl.device
@@ -196,7 +193,6 @@ def link_edges(u, networks: Networks):
             networks.target[entry] = networks.target[back]
             networks.target[back] = kl.int32(u)
             networks.reverse[back] = kl.int32(entry)
-    return u
 
 
 # Arcs ------------------------------------------------------------------------------------------
@@ -320,7 +316,6 @@ def close(is_source, pair: Pair, networks: Networks):
             for entry in range(networks.begin[x], networks.end[x]):
                 if (networks.state[networks.target[entry]] & FRESH) != 0:
                     networks.state[x] |= terminal | FRESH
-    return terminal
 
 
 ARCS = ArcRules(first_arc, last_arc, head, forward, backward, send)

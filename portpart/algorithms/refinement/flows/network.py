@@ -146,7 +146,6 @@ def lay_rows(base, count, step, flows: Flows):
         flows.networks.begin[u] = kl.int32(flows.networks.begin[u] + first)
         flows.networks.end[u] = kl.int32(flows.networks.end[u] + first)
     kl.team_sync()
-    return total
 
 
 @kl.device
@@ -198,7 +197,6 @@ def link_row(u, networks: Networks):
                 back += 1
             networks.reverse[arc] = kl.int32(back)
             networks.reverse[back] = kl.int32(arc)
-    return u
 
 
 # Arcs ------------------------------------------------------------------------------------------
@@ -245,7 +243,6 @@ def send(u, arc, amount, pair: Pair, networks: Networks):
 @kl.device
 def close(is_source, pair: Pair, networks: Networks):
     """There are no nets."""
-    return is_source
 
 
 ARCS = ArcRules(first_arc, last_arc, head, forward, backward, send)

@@ -60,7 +60,6 @@ def list_vertex(v, corridors: Corridors, level: FlowLevel):
     if kl.atomic_load(corridors.is_listed, v) == 0:
         if kl.atomic_cas(corridors.is_listed, v, kl.int32(0), kl.int32(1)) == 0:
             corridors.boundary[kl.atomic_next(level, FlowLevel.boundary)] = kl.int32(v)
-    return v
 
 
 @kl.device
@@ -175,7 +174,6 @@ def begin_matching(graph: FlowNets):
     if kl.lane() == 0:
         graph.counts.matching += 1
         graph.counts.changed = 0
-    return 0
 
 
 @kl.device
@@ -205,7 +203,6 @@ def list_pairs(quotient: QuotientGraph, level: FlowLevel, rules: FlowRules):
         level.matched = pairs
         level.used_arcs = 0
         level.large = 0
-    return pairs
 
 
 @kl.device

@@ -83,7 +83,6 @@ def join_terminal(is_source, pair: Pair, nodes: NodeLabels, networks: Networks):
         label = nodes.label[u - pair.shift]
         if is_free(u, networks) and (label > FAR if is_source else label < FAR):
             networks.state[u] |= terminal | network.FRESH
-    return terminal
 
 
 @kl.device
@@ -123,7 +122,6 @@ def take_out(u, arc, is_source, pair: Pair, networks: Networks, arcs: network.Ar
     else:
         networks.state[u] |= network.NEAR_SINK
         networks.to_sink[u] += arcs.forward(u, arc, pair, networks)
-    return u
 
 
 @kl.device
@@ -138,7 +136,6 @@ def count_candidates(is_source, pair: Pair, candidates: PierceCandidates, nodes:
         if which < CLASSES:
             kl.team_atomic_add(candidates.count, which, 1)
     kl.team_sync()
-    return CLASSES
 
 
 @kl.device

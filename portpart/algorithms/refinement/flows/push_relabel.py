@@ -104,7 +104,6 @@ def begin_queue(counts):
         counts[QUEUE + 1] = 0
         counts[QUEUE + 2] = 0
     kl.team_sync()
-    return 0
 
 
 @kl.device
@@ -213,7 +212,6 @@ def clear_counts(turn, counts):
     counts[STAYED + turn] = 0
     counts[REACHED + turn] = 0
     counts[WOKEN + turn] = 0
-    return turn
 
 
 @kl.device
@@ -229,7 +227,6 @@ def put_on_list(i, u, turn, networks: Networks):
         networks.even_list[i] = kl.int32(u)
     else:
         networks.odd_list[i] = kl.int32(u)
-    return u
 
 
 @kl.device
@@ -275,7 +272,6 @@ def relabel(u, pair: Pair, nodes: NodeLabels, networks: Networks, arcs: ArcRules
             other = arcs.head(u, arc, pair, networks) - pair.shift
             label = min(label, kl.int64(kl.atomic_load(nodes.label, other)) + 1)
     kl.atomic_max(nodes.label, u - pair.shift, kl.int32(label))
-    return label
 
 
 @kl.device
@@ -286,4 +282,3 @@ def take_in(u, turn, end, pair: Pair, counts, nodes: NodeLabels, networks: Netwo
         put_on_list(end + place, u, 1 - turn, networks)
     networks.excess[u] += nodes.incoming[u - pair.shift]
     nodes.incoming[u - pair.shift] = 0
-    return u

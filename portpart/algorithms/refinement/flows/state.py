@@ -34,7 +34,7 @@ class FlowSizes:
     counter : numpy.dtype
         Type that holds sums of edge weights, and four times those of nets.
     nets : int, optional
-        None for a graph.
+        None of a graph.
     max_entries : int
         Most arcs or pins of a corridor.
     """
@@ -43,7 +43,7 @@ class FlowSizes:
     entries: int
     blocks: int
     counter: np.dtype[np.generic]
-    nets: int | None = None
+    nets: int = 0
     max_entries: int = 2**20
 
     @property
@@ -55,48 +55,21 @@ class FlowSizes:
     def nodes(self) -> int:
         """Most nodes of their networks: vertices, and two for each net with two pins there."""
         vertices = min(self.vertices // 2, max(1, self.blocks // 2) * MAX_CORRIDOR)
-        return vertices + (0 if self.nets is None else self.corridor_entries)
+        return vertices + (self.corridor_entries if self.nets else 0)
 
     @property
     def arcs(self) -> int:
         """Most arcs of their networks."""
-        return self.corridor_entries * (1 if self.nets is None else 2)
+        return self.corridor_entries * (2 if self.nets else 1)
 
-
-def _of_vertices(sizes: FlowSizes) -> int:
-    return sizes.vertices
-
-
-def _of_nodes(sizes: FlowSizes) -> int:
-    return sizes.nodes
-
-
-def _of_arcs(sizes: FlowSizes) -> int:
-    return sizes.arcs
-
-
-def _of_capacities(sizes: FlowSizes) -> int:
-    return sizes.arcs if sizes.nets is None else sizes.nodes
-
-
-def _of_pins(sizes: FlowSizes) -> int:
-    return sizes.entries
-
-
-def _of_nets(sizes: FlowSizes) -> int:
-    return sizes.nets or 0
-
-
-def _of_blocks(sizes: FlowSizes) -> int:
-    return sizes.blocks
+    @property
+    def capacities(self) -> int:
+        """Most arcs, or nodes of nets, that have capacities."""
+        return self.nodes if self.nets else self.arcs
 
 
 def _of_pairs(sizes: FlowSizes) -> int:
     return sizes.blocks * sizes.blocks
-
-
-def _counter(sizes: FlowSizes) -> np.dtype[np.generic]:
-    return sizes.counter
 
 
 class FlowLevel(Words):
@@ -159,20 +132,20 @@ class QuotientGraph(Record):
     max_entries: int
     limits: Array
     means: Array
-    weight: Array = work(np.int64, _of_blocks)
-    count: Array = work(np.int64, _of_blocks)
-    arcs: Array = work(np.int64, _of_blocks)
-    changed: Array = work(np.int32, _of_blocks)
-    degree: Array = work(np.int32, _of_blocks)
+    weight: Array = work(np.int64, "blocks")
+    count: Array = work(np.int64, "blocks")
+    arcs: Array = work(np.int64, "blocks")
+    changed: Array = work(np.int32, "blocks")
+    degree: Array = work(np.int32, "blocks")
     neighbour: Array = work(np.int32, _of_pairs)
-    choice: Array = work(np.int32, _of_blocks)
-    partner: Array = work(np.int32, _of_blocks)
-    pair: Array = work(np.int32, _of_blocks)
-    begin: Array = work(np.int32, _of_blocks)
-    size: Array = work(np.int32, _of_blocks)
-    nodes: Array = work(np.int32, _of_blocks)
-    boundary: Array = work(np.int32, _of_blocks)
-    across: Array = work(np.int64, _of_blocks)
+    choice: Array = work(np.int32, "blocks")
+    partner: Array = work(np.int32, "blocks")
+    pair: Array = work(np.int32, "blocks")
+    begin: Array = work(np.int32, "blocks")
+    size: Array = work(np.int32, "blocks")
+    nodes: Array = work(np.int32, "blocks")
+    boundary: Array = work(np.int32, "blocks")
+    across: Array = work(np.int64, "blocks")
     cut: Array = work(np.int64, _of_pairs)
     won: Array = work(np.int64, _of_pairs)
     done: Array = work(np.int32, _of_pairs)
@@ -202,11 +175,11 @@ class Corridors(Record):
     part: Array
     fixed: Array | None
     extra: float
-    place: Array = work(np.int32, _of_vertices)
-    boundary: Array = work(np.int32, _of_vertices)
-    is_listed: Array = work(np.int32, _of_vertices)
-    vertex: Array = work(np.int32, _of_nodes)
-    depth: Array = work(np.int8, _of_nodes)
+    place: Array = work(np.int32, "vertices")
+    boundary: Array = work(np.int32, "vertices")
+    is_listed: Array = work(np.int32, "vertices")
+    vertex: Array = work(np.int32, "nodes")
+    depth: Array = work(np.int8, "nodes")
 
 
 class Networks(Record):
@@ -237,20 +210,20 @@ class Networks(Record):
         Of an arc in either direction; or of a net, followed by the flow through it, at its nodes.
     """
 
-    begin: Array = work(np.int32, _of_nodes)
-    end: Array = work(np.int32, _of_nodes)
-    to_sink: Array = work(_counter, _of_nodes)
-    excess: Array = work(_counter, _of_nodes)
-    state: Array = work(np.int8, _of_nodes)
-    even_list: Array = work(np.int32, _of_nodes)
-    odd_list: Array = work(np.int32, _of_nodes)
-    search_list: Array = work(np.int32, _of_nodes)
-    label: Array = work(np.int32, _of_nodes)
-    incoming: Array = work(_counter, _of_nodes)
-    target: Array = work(np.int32, _of_arcs)
-    reverse: Array = work(np.int32, _of_arcs)
-    flow: Array = work(_counter, _of_arcs)
-    capacity: Array = work(_counter, _of_capacities)
+    begin: Array = work(np.int32, "nodes")
+    end: Array = work(np.int32, "nodes")
+    to_sink: Array = work("counter", "nodes")
+    excess: Array = work("counter", "nodes")
+    state: Array = work(np.int8, "nodes")
+    even_list: Array = work(np.int32, "nodes")
+    odd_list: Array = work(np.int32, "nodes")
+    search_list: Array = work(np.int32, "nodes")
+    label: Array = work(np.int32, "nodes")
+    incoming: Array = work("counter", "nodes")
+    target: Array = work(np.int32, "arcs")
+    reverse: Array = work(np.int32, "arcs")
+    flow: Array = work("counter", "arcs")
+    capacity: Array = work("counter", "capacities")
 
 
 class NetBlocks(Record):
@@ -269,12 +242,12 @@ class NetBlocks(Record):
         A list of the nets with pins that have moved, and whether a net is there.
     """
 
-    block: Array = work(np.int32, _of_pins)
-    count: Array = work(np.int32, _of_pins)
-    inside: Array = work(np.int32, _of_pins)
-    mark: Array = work(np.int32, _of_pins)
-    is_changed: Array = work(np.int32, _of_nets)
-    changed: Array = work(np.int32, _of_nets)
+    block: Array = work(np.int32, "entries")
+    count: Array = work(np.int32, "entries")
+    inside: Array = work(np.int32, "entries")
+    mark: Array = work(np.int32, "entries")
+    is_changed: Array = work(np.int32, "nets")
+    changed: Array = work(np.int32, "nets")
 
 
 class NetCounts(Words):

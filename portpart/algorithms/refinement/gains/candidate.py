@@ -61,7 +61,6 @@ def store_best(own, total, cost, block, value, found: objectives.BestTarget,
         found.block = kl.int64(block)
         found.value = value
         found.admitted = 0
-    return block
 
 
 @kl.device
@@ -75,7 +74,6 @@ def store_admitted(admitted, weight, found: objectives.BestTarget):
     if kl.lane() == 0:
         found.admitted = admitted_by_all
         found.total = weight_by_all
-    return admitted_by_all
 
 
 @kl.device
@@ -98,7 +96,6 @@ def include_previous_block(v, graph: Csr, moves: Moves, blocks: Blocks, figures:
         if move_cost > found.value or hashed > pair_hash(here, found.block, figures.seed):
             found.block = kl.int64(previous)
             found.value = move_cost
-    return move_cost
 
 
 @kl.device
@@ -108,7 +105,6 @@ def best_candidate(v, graph: Csr, state: Searching, connections: objectives.Conn
     best_touched(v, graph, state, connections, tables, found, search)
     if kl.value_or(state.blocks.move_cost, v, 0) > 0 and kl.lane() == 0:
         include_previous_block(v, graph, state.moves, state.blocks, state.figures, found, search)
-    return v
 
 
 @kl.device
@@ -169,4 +165,3 @@ def best_touched(v, graph: Csr, state: Searching, connections: objectives.Connec
     store_best(own, total, cost, team_winner(best, best_hash, best_block), top, found, search.rules)
     if search.counts:
         store_admitted(admitted, admitted_weight, found)
-    return top

@@ -104,7 +104,6 @@ def keep_best_target(v, moves: Moves, cache: GainCache, active: ActiveSets, bloc
     list_on_boundary(v, active)
     if may_move(target, gain):
         list_movable(v, active)
-    return gain
 
 
 @kl.device
@@ -129,7 +128,6 @@ def refresh_gain(v, graph: Csr, state: Propagating, connections: objectives.Conn
                              search.rules)
     elif kl.lane() == 0:
         reset_gain(v, state.cache)
-    return is_boundary
 
 
 def refreshed(rules: objectives.Rules, valuation: objectives.BlockScore) -> kl.DeviceFunction:

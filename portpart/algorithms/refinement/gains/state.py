@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from portpart.algorithms.refinement import Figures, RefinementSizes, of_vertices
+from portpart.algorithms.refinement import Figures, RefinementSizes
 from portpart.backends import language as kl
 from portpart.backends.programs import Array
 from portpart.graphs import Csr, degree_of
@@ -27,10 +27,10 @@ class GainCache(kl.Record):
         Jet's c: what share of its connectivity a move may lose.
     """
 
-    best_target: Array = kl.work(np.int32, of_vertices)
-    gain: Array = kl.work(np.int64, of_vertices)
-    is_dirty: Array = kl.work(np.int32, of_vertices)
-    dirty_list: Array = kl.work(np.int32, of_vertices)
+    best_target: Array = kl.work(np.int32, "vertices")
+    gain: Array = kl.work(np.int64, "vertices")
+    is_dirty: Array = kl.work(np.int32, "vertices")
+    dirty_list: Array = kl.work(np.int32, "vertices")
     filter_ratio: float = 0.0
 
     dirty: int = kl.word()  # vertices whose best target is stale
@@ -61,10 +61,10 @@ class ActiveSets(kl.Record):
         partition was evaluated last, by the constants of `state.py`.
     """
 
-    flags: Array = kl.work(np.int8, of_vertices)
+    flags: Array = kl.work(np.int8, "vertices")
     boundary: Array = kl.work(np.int32, two_halves)
     movable_list: Array = kl.work(np.int32, two_halves)
-    hub_list: Array = kl.work(np.int32, lambda size: size.hubs)
+    hub_list: Array = kl.work(np.int32, "hubs")
     lengths: Array | None = None
 
     on_boundary: int = kl.word()  # of low degree, or that are or were on a boundary
@@ -87,8 +87,8 @@ class UnratedList(kl.Record):
         In any order; a hub is on both lists.
     """
 
-    vertices: Array = kl.work(np.int32, of_vertices)
-    hub_vertices: Array = kl.work(np.int32, lambda size: size.hubs)
+    vertices: Array = kl.work(np.int32, "vertices")
+    hub_vertices: Array = kl.work(np.int32, "hubs")
 
     unrated: int = kl.word()  # vertices on the list
     unrated_hubs: int = kl.word()  # hubs among them
@@ -148,7 +148,6 @@ def list_on_boundary(v, active: ActiveSets):
         active.flags[v] |= kl.int8(ON_BOUNDARY)
         place = kl.atomic_next(active, ActiveSets.on_boundary)
         active.boundary[active.boundary_begin + place] = kl.int32(v)
-    return v
 
 
 @kl.device
@@ -161,7 +160,6 @@ def boundary_vertex(i, active: ActiveSets):
 def reset_flags(v, active: ActiveSets):
     """Vertex v is on no list."""
     active.flags[v] = kl.int8(0)
-    return v
 
 
 @kl.device
@@ -177,19 +175,12 @@ def may_move(target, gain):
 
 
 @kl.device
-def is_movable(v, cache: GainCache):
-    """Whether v, which is on the first list, belongs on the second."""
-    return may_move(cache.best_target[v], cache.gain[v])
-
-
-@kl.device
 def list_movable(v, active: ActiveSets):
     """Put v on the list of movable vertices, once."""
     if active.flags[v] & IS_MOVABLE == 0:
         active.flags[v] |= kl.int8(IS_MOVABLE)
         place = kl.atomic_next(active, ActiveSets.movable)
         active.movable_list[active.movable_begin + place] = kl.int32(v)
-    return v
 
 
 @kl.device
@@ -202,19 +193,17 @@ def movable_vertex(i, active: ActiveSets):
 def list_movable_at(place, v, active: ActiveSets):
     """Put v at a place of the lists of movable vertices, which lie side by side."""
     active.movable_list[place] = kl.int32(v)
-    return v
 
 
 @kl.device
 def keep_if_movable(v, cache: GainCache, active: ActiveSets, figures: Figures):
     """Carry v over to the next list of movable vertices, if it still is one."""
-    if is_movable(v, cache):
+    if may_move(cache.best_target[v], cache.gain[v]):
         begin = figures.vertices - active.movable_begin
         place = kl.atomic_next(active, ActiveSets.next_movable)
         active.movable_list[begin + place] = kl.int32(v)
     else:
         active.flags[v] = kl.int8(ON_BOUNDARY)
-    return v
 
 
 @kl.kernel
@@ -229,7 +218,6 @@ def swap_movable(active: ActiveSets, figures: Figures):
     active.movable = active.next_movable
     active.next_movable = 0
     active.movable_begin = figures.vertices - active.movable_begin
-    return active.movable
 
 
 @kl.device
@@ -240,14 +228,6 @@ def is_idle(cache: GainCache, active: ActiveSets, lengths):
 
 
 @kl.device
-def should_compact(active: ActiveSets, lengths):
-    """Whether the first list has become much longer than what it kept."""
-    return (kl.value_or(lengths, LISTED, active.on_boundary) > FEW
-            and kl.value_or(lengths, LISTED, active.on_boundary)
-            > 2 * kl.value_or(lengths, KEPT, active.kept))
-
-
-@kl.device
 def are_few(active: ActiveSets):
     """Whether the first list is looked through quickly."""
     return kl.value_or(active.lengths, LISTED, active.on_boundary) <= FEW
@@ -255,9 +235,10 @@ def are_few(active: ActiveSets):
 
 @kl.device
 def plan_tidying(active: ActiveSets, lengths):
-    """Decide whether interior vertices are removed from the first list."""
-    active.needs_compaction = kl.int64(should_compact(active, lengths))
-    return active.needs_compaction
+    """Interior vertices are removed from the first list if it is much longer than what it kept."""
+    listed = kl.value_or(lengths, LISTED, active.on_boundary)
+    active.needs_compaction = kl.int64(
+        listed > FEW and listed > 2 * kl.value_or(lengths, KEPT, active.kept))
 
 
 @kl.device
@@ -267,7 +248,6 @@ def turn_on_boundary(active: ActiveSets, figures: Figures):
     active.kept = active.next_on_boundary
     active.next_on_boundary = 0
     active.boundary_begin = figures.vertices - active.boundary_begin
-    return active.on_boundary
 
 
 @kl.kernel
@@ -296,21 +276,18 @@ def mark_dirty(v, cache: GainCache):
     if kl.atomic_load(cache.is_dirty, v) == 0:
         if kl.atomic_cas(cache.is_dirty, v, kl.int32(0), kl.int32(1)) == 0:
             cache.dirty_list[kl.atomic_next(cache, GainCache.marked)] = kl.int32(v)
-    return v
 
 
 @kl.device
 def unmark(v, cache: GainCache):
     """Vertex v, which is on no list any more, is not stale."""
     cache.is_dirty[v] = kl.int32(0)
-    return v
 
 
 @kl.device
 def never_mark(v, cache: GainCache):
     """Have `mark_dirty` pass over v."""
     cache.is_dirty[v] = kl.int32(1)
-    return v
 
 
 @kl.device
@@ -318,14 +295,13 @@ def reset_gain(v, cache: GainCache):
     """Nothing is known of v, which is on no list."""
     cache.best_target[v] = kl.int32(NONE)
     cache.gain[v] = 0
-    return unmark(v, cache)
+    unmark(v, cache)
 
 
 @kl.device
 def empty_marked(cache: GainCache):
     """No vertex is marked any more, or all that are have been dealt with."""
     cache.marked = 0
-    return cache.marked
 
 
 @kl.device
@@ -335,7 +311,6 @@ def plan_refreshing(cache: GainCache):
     cache.group = max(1, min(cache.max_in_group, cache.marked // ENOUGH_GROUPS))
     cache.dirty_groups = (cache.marked + cache.group - 1) // cache.group
     empty_marked(cache)
-    return cache.dirty
 
 
 # The list of vertices whose best block has to be found -----------------------------------------
@@ -345,7 +320,6 @@ def plan_refreshing(cache: GainCache):
 def add_unrated(v, unrated: UnratedList):
     """List v, which no other list has.  Atomic; the order of the list is free."""
     unrated.vertices[kl.atomic_next(unrated, UnratedList.unrated)] = kl.int32(v)
-    return v
 
 
 @kl.device
@@ -354,7 +328,6 @@ def list_unrated(v, graph: Csr, unrated: UnratedList, figures: Figures):
     add_unrated(v, unrated)
     if degree_of(v, graph) > figures.hub_degree:
         unrated.hub_vertices[kl.atomic_next(unrated, UnratedList.unrated_hubs)] = kl.int32(v)
-    return v
 
 
 @kl.device
@@ -362,4 +335,3 @@ def empty_unrated(unrated: UnratedList):
     """No vertex is listed."""
     unrated.unrated = 0
     unrated.unrated_hubs = 0
-    return unrated.unrated

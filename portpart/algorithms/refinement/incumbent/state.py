@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from portpart.algorithms.refinement import Figures, of_blocks, of_vertices
+from portpart.algorithms.refinement import Figures
 from portpart.algorithms.refinement.blocks import Blocks
 from portpart.algorithms.refinement.moves import Moves, keep_moves
 from portpart.backends import language as kl
@@ -29,11 +29,11 @@ class Incumbent(kl.Record):
         The cost must fall below this share of the best one to count as progress.
     """
 
-    best: Array = kl.work(np.int32, of_vertices)
-    best_weight: Array = kl.work(np.int64, of_blocks)
-    touched: Array = kl.work(np.int8, of_vertices)
-    is_unsaved: Array = kl.work(np.int8, of_vertices)
-    unsaved_list: Array = kl.work(np.int32, of_vertices)
+    best: Array = kl.work(np.int32, "vertices")
+    best_weight: Array = kl.work(np.int64, "blocks")
+    touched: Array = kl.work(np.int8, "vertices")
+    is_unsaved: Array = kl.work(np.int8, "vertices")
+    unsaved_list: Array = kl.work(np.int32, "vertices")
     tolerance: float = 1.0
 
     restored_blocks: int = kl.word()  # blocks whose weights start from those of the best partition
@@ -85,14 +85,12 @@ def keep_if_better(improvement, cost, overload, incumbent: Incumbent, figures: F
         incumbent.saved_vertices = incumbent.unsaved
         incumbent.unsaved = 0
         incumbent.saved_blocks = figures.blocks
-    return improvement
 
 
 @kl.device
 def plan_saving(incumbent: Incumbent):
     """Set how much of the best partition must be copied."""
     incumbent.saves = max(1, max(incumbent.saved_vertices, incumbent.saved_blocks))
-    return incumbent.saves
 
 
 # The best partition, and the list of vertices that have moved since ----------------------------
@@ -102,7 +100,6 @@ def plan_saving(incumbent: Incumbent):
 def set_best(v, block, incumbent: Incumbent):
     """The block of v in the best partition."""
     incumbent.best[v] = block
-    return block
 
 
 @kl.device
@@ -116,7 +113,6 @@ def reset_saved(v, incumbent: Incumbent):
 def set_touched(v, touched, incumbent: Incumbent):
     """Whether v may be on a boundary of the partition that a level starts from."""
     incumbent.touched[v] = kl.int8(touched)
-    return v
 
 
 @kl.device
@@ -125,7 +121,6 @@ def list_unsaved(v, incumbent: Incumbent):
     if incumbent.is_unsaved[v] == 0:
         incumbent.is_unsaved[v] = kl.int8(1)
         incumbent.unsaved_list[kl.atomic_next(incumbent, Incumbent.unsaved)] = kl.int32(v)
-    return v
 
 
 @kl.device
@@ -143,7 +138,6 @@ def save_block(i, moves: Moves, incumbent: Incumbent, blocks: Blocks):
         incumbent.best_weight[i] = blocks.weight[i]
     if i == 0:
         keep_moves(0, moves)
-    return i
 
 
 @kl.kernel

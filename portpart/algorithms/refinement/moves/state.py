@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from portpart.algorithms.refinement import Figures, of_vertices
+from portpart.algorithms.refinement import Figures
 from portpart.backends import language as kl
 from portpart.backends.programs import Array
 from portpart.primitives import STRIPES
@@ -30,11 +30,11 @@ class Moves(kl.Record):
         Words that add up to twice the cost.
     """
 
-    part: Array = kl.work(np.int32, of_vertices)
-    target: Array = kl.work(np.int32, of_vertices)
-    moved_in: Array = kl.work(np.int32, of_vertices)
-    locked_in: Array = kl.work(np.int32, of_vertices)
-    listed: Array = kl.work(np.int32, of_vertices)
+    part: Array = kl.work(np.int32, "vertices")
+    target: Array = kl.work(np.int32, "vertices")
+    moved_in: Array = kl.work(np.int32, "vertices")
+    locked_in: Array = kl.work(np.int32, "vertices")
+    listed: Array = kl.work(np.int32, "vertices")
     weight_sums: Array = kl.work(np.int64, lambda size: size.blocks * size.stripes)
     cost_sums: Array = kl.work(np.int64, lambda size: STRIPES)
 
@@ -89,7 +89,6 @@ def sum_many_copies(sums, weights, moves: Moves, figures: Figures):
             if kl.lane() == 0:
                 weights[b] = total
         kl.team_sync()
-    return moves.weight_stripes
 
 
 @kl.device
@@ -115,7 +114,6 @@ def sum_copies(sums, weights, moves: Moves, figures: Figures):
     for b in range(kl.lane(), figures.blocks, kl.team_size()):
         sum_of_copies(b, sums, weights, moves, figures)
     kl.team_sync()
-    return figures.blocks
 
 
 @kl.device
@@ -145,7 +143,6 @@ NEVER = -2
 def mark_moved(v, iteration, moves: Moves):
     """Vertex v moves in an iteration; NEVER revokes that."""
     moves.moved_in[v] = kl.int32(iteration)
-    return v
 
 
 @kl.device
@@ -159,14 +156,13 @@ def lock(v, iteration, moves: Moves):
 def reset_move(v, moves: Moves):
     """Vertex v has not moved and is not locked."""
     mark_moved(v, NEVER, moves)
-    return lock(v, NEVER, moves)
+    lock(v, NEVER, moves)
 
 
 @kl.device
 def join_block(v, block, moves: Moves):
     """Put v into a block; -1 takes it out of all."""
     moves.part[v] = kl.int32(block)
-    return block
 
 
 @kl.device
@@ -181,28 +177,26 @@ def join_target(v, moves: Moves):
 def set_target(v, block, moves: Moves):
     """Note where v moves to, if it moves."""
     moves.target[v] = kl.int32(block)
-    return block
 
 
 @kl.device
 def list_at(place, v, moves: Moves):
     """Put v at a place of the list of moves."""
     moves.listed[place] = kl.int32(v)
-    return v
 
 
 @kl.device
 def add_move(v, moves: Moves, figures: Figures):
     """List the move of v to its target.  Atomic; the order of the list is free."""
     mark_moved(v, figures.iteration, moves)
-    return list_at(kl.atomic_next(moves, Moves.moves), v, moves)
+    list_at(kl.atomic_next(moves, Moves.moves), v, moves)
 
 
 @kl.device
 def add_move_to(v, there, moves: Moves, figures: Figures):
     """List the move of v to a block.  Atomic; the order of the list is free."""
     set_target(v, there, moves)
-    return add_move(v, moves, figures)
+    add_move(v, moves, figures)
 
 
 @kl.device
@@ -212,7 +206,7 @@ def propose_move(v, there, moves: Moves):
     Atomic; the order of the list is free.
     """
     set_target(v, there, moves)
-    return list_at(kl.atomic_next(moves, Moves.moves), v, moves)
+    list_at(kl.atomic_next(moves, Moves.moves), v, moves)
 
 
 @kl.device
@@ -222,14 +216,13 @@ def commit_move(v, there, moves: Moves, figures: Figures):
     Whether v is locked for this one does not change.
     """
     lock(v, figures.iteration, moves)
-    return add_move_to(v, there, moves, figures)
+    add_move_to(v, there, moves, figures)
 
 
 @kl.device
 def keep_moves(count, moves: Moves):
     """Keep the first moves of the list, or none."""
     moves.moves = count
-    return count
 
 
 @kl.device
@@ -242,35 +235,30 @@ def lock_once(v, mark, moves: Moves):
 def note_propagation(moves: Moves, figures: Figures):
     """What has moved in this iteration is locked for the next propagation."""
     moves.last_propagation = figures.iteration
-    return moves.last_propagation
 
 
 @kl.device
 def thin_out(moves: Moves):
     """From now on few of the vertices that want to move may at a time."""
     moves.subsampled = 1
-    return moves.subsampled
 
 
 @kl.device
 def add_cost(key, change, moves: Moves):
     """Add to twice the cost, in the word that a key falls into; atomic, independent of order."""
     kl.atomic_add(moves.cost_sums, kl.int64(key) % STRIPES, change)
-    return change
 
 
 @kl.device
 def set_cost(stripe, cost, moves: Moves):
     """Set one of the words that add up to twice the cost."""
     moves.cost_sums[stripe] = 2 * cost if stripe == 0 else 0
-    return cost
 
 
 @kl.device
 def add_weight(v, block, weight, moves: Moves, figures: Figures):
     """Add v to the weight of a block; atomic, independent of order."""
     kl.atomic_add(moves.weight_sums, copy_for(v, moves, figures) + block, weight)
-    return weight
 
 
 @kl.device
@@ -281,14 +269,12 @@ def shift_weight(v, here, there, weight, moves: Moves, figures: Figures):
     copy = copy_for(v, moves, figures)
     kl.atomic_add(moves.weight_sums, copy + here, -weight)
     kl.atomic_add(moves.weight_sums, copy + there, weight)
-    return weight
 
 
 @kl.device
 def change_weight(block, change, moves: Moves):
     """Add to the weight of a block, in the first copy; atomic, independent of order."""
     kl.atomic_add(moves.weight_sums, kl.int64(block), change)
-    return change
 
 
 @kl.device
@@ -297,7 +283,6 @@ def set_weight(b, weight, moves: Moves, figures: Figures):
     moves.weight_sums[b] = weight
     for copy in range(1, moves.weight_stripes):
         moves.weight_sums[copy * figures.blocks + b] = 0
-    return weight
 
 
 @kl.kernel

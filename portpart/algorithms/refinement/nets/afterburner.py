@@ -41,7 +41,6 @@ def tell_gain(v, net, connectivity, step, graph: NetRows, afterburner: NetAfterb
     if gain != 0:
         gain *= kl.value_or(graph.nets.weights, net, 1)
         kl.atomic_add(afterburner.after, v, gain)
-    return gain
 
 
 @kl.device
@@ -117,7 +116,6 @@ def list_group(joins, number, place, listed, graph: NetRows, afterburner: NetAft
             listed[mine] = move_order.in_line(place + kl.ctz(left), graph, afterburner)
         mine += 1
         left &= left - kl.uint64(1)
-    return mine
 
 
 @kl.device
@@ -184,7 +182,6 @@ def afterburner_line(net, end, critical, moving_pins: MovingPins, graph: NetRows
                        move_order)
             connectivity += afterburner_group(total - begin, net, connectivity, moving_pins, graph,
                                               state, net_cost)
-    return connectivity
 
 
 @kl.device
@@ -203,7 +200,6 @@ def count_back(net, first, own, critical, graph: NetRows, state: AfterburnerStat
             if move_order.wants(v, state.moves, state.cache) and matters(v, critical, state.moves,
                                                                      state.cache):
                 shift_pin(first, state.cache.best_target[v], state.moves.part[v], state.pin_counts)
-    return own
 
 
 @kl.kernel

@@ -24,7 +24,6 @@ def list_net(net, small, large, sets: objectives.PinSets, lists: NetLists):
                 lists.small_list[kl.atomic_next(lists, small)] = net
             else:
                 lists.large_list[kl.atomic_next(lists, large)] = net
-    return net
 
 
 @kl.device
@@ -101,7 +100,6 @@ def list_nets(nets: objectives.AtOnce, asked, small, large, sets: objectives.Pin
 def unlist(net, lists: NetLists):
     """A net may be listed again."""
     lists.is_listed[net] = kl.int32(0)
-    return net
 
 
 @kl.kernel

@@ -160,4 +160,3 @@ def sort_moving_pins(begin, count, line, cache: GainCache):
             kl.team_sync()
             stride //= 2
         width *= 2
-    return count

@@ -66,7 +66,6 @@ def touch_nets(v, begin, end, graph: NetRows, state: Touching):
     if kl.lane() == 0 and begin == graph.begin[v]:
         weigh_vertex(v, graph, state.moves, state.cache, state.active, state.incumbent,
                      state.blocks, state.figures)
-    return v
 
 
 @kl.kernel
@@ -158,14 +157,6 @@ def pin_at(place, end, graph: NetRows):
 
 
 @kl.device
-def mark_if(asks, place, graph: NetRows, cache: GainCache):
-    """Mark the pin there if it asks for it."""
-    if asks != 0:
-        mark_dirty(graph.nets.pins[place], cache)
-    return asks
-
-
-@kl.device
 def mark_pins(net, first, graph: NetRows, state: NetUpdate, asks: kl.StaticValue):
     """Put pins of a net, whose counters are at `first`, on the list of vertices to refresh.
 
@@ -178,16 +169,8 @@ def mark_pins(net, first, graph: NetRows, state: NetUpdate, asks: kl.StaticValue
         for j in kl.static_range(AT_ONCE):
             asked[j] = asks(place + j * width, end, first, graph, state)
         for j in kl.static_range(AT_ONCE):
-            mark_if(asked[j], place + j * width, graph, state.cache)
-    return net
-
-
-@kl.device
-def mark_few(net, graph: NetRows, cache: GainCache):
-    """Put all pins of a net of few on that list."""
-    for place in range(graph.nets.begin[net] + kl.lane(), graph.nets.end[net], kl.team_size()):
-        mark_dirty(graph.nets.pins[place], cache)
-    return net
+            if asked[j] != 0:
+                mark_dirty(graph.nets.pins[place + j * width], state.cache)
 
 
 @kl.device
@@ -209,13 +192,14 @@ def update_net(net, connectivity_before, changed, graph: NetRows, state: NetUpda
                          or ties_pins(connectivity, net_cost)):
         row = kl.int64(graph.sets.row[net])
         first = row * graph.sets.blocks
-        if row < 0:
-            mark_few(net, graph, state.cache)
+        if row < 0:  # a net of few pins
+            for place in range(graph.nets.begin[net] + kl.lane(), graph.nets.end[net],
+                               kl.team_size()):
+                mark_dirty(graph.nets.pins[place], state.cache)
         elif concerns(changed):
             mark_pins(net, first, graph, state, asks_for_some)
         else:
             mark_pins(net, first, graph, state, asks_for_all)
-    return changed
 
 
 @kl.kernel

@@ -30,9 +30,9 @@ class NetLists(kl.Record):
         In any order.
     """
 
-    is_listed: Array = kl.work(np.int32, lambda size: size.nets, zeros=True)
-    small_list: Array = kl.work(np.int32, lambda size: size.nets)
-    large_list: Array = kl.work(np.int32, lambda size: size.large)
+    is_listed: Array = kl.work(np.int32, "nets", zeros=True)
+    small_list: Array = kl.work(np.int32, "nets")
+    large_list: Array = kl.work(np.int32, "large")
 
     small_listed: int = kl.word()  # nets whose pins want to move, without counters
     large_listed: int = kl.word()  # and with them
@@ -54,9 +54,9 @@ class NetAfterburner(kl.Record):
         Pins of large nets in each block that want to leave it; zero between two iterations.
     """
 
-    after: Array = kl.work(np.int64, lambda size: size.vertices)
-    line: Array = kl.work(np.int32, lambda size: size.lined_up)
-    leaving: Array = kl.work(np.int32, lambda size: size.counters, zeros=True)
+    after: Array = kl.work(np.int64, "vertices")
+    line: Array = kl.work(np.int32, "lined_up")
+    leaving: Array = kl.work(np.int32, "counters", zeros=True)
 
 
 def _of_pieces(size: objectives.PinStateSizes) -> int:

@@ -57,29 +57,8 @@ from portpart.backends.programs import ExecutionSpace
 from portpart.graphs import Csr, degree_of
 
 
-class Agreeing(kl.Scope):
-    """Which moves nets accept, and the list of these."""
-
-    moves: Moves
-    cache: gains.GainCache
-    afterburner: NetAfterburner
-    figures: Figures
-
-
-class Announcing(kl.Scope):
-    """Records for listing the nets of proposed moves."""
-
-    moves: Moves
-    cache: gains.GainCache
-    blocks: Blocks
-    lists: NetLists
-    pin_counts: objectives.PinCounts
-    afterburner: NetAfterburner
-    figures: Figures
-
-
 class ActingOnNets(kl.Scope):
-    """The same, and the active sets."""
+    """What says which moves are proposed and which ones nets accept, and lists these."""
 
     moves: Moves
     cache: gains.GainCache
@@ -110,7 +89,7 @@ def needs_afterburner(row, wants, here, there, sets: objectives.PinSets,
 
 
 @kl.device
-def list_nets_of(v, begin, end, graph: objectives.NetRows, state: Announcing):
+def list_nets_of(v, begin, end, graph: objectives.NetRows, state: ActingOnNets):
     """List the nets of v, whose move is proposed, at places begin ... end-1.  Independent of order.
 
     All lanes of a team together.
@@ -136,7 +115,6 @@ def list_nets_of(v, begin, end, graph: objectives.NetRows, state: Announcing):
                                        state.pin_counts, state.afterburner) << j
         list_nets(nets, asked, NetLists.small_listed, NetLists.large_listed, graph.sets,
                   state.lists)
-    return v
 
 
 @kl.device
@@ -152,15 +130,7 @@ def accept_non_losing(v, afterburner: NetAfterburner):
 
 
 @kl.device
-def forget_leaving(row, here, sets: objectives.PinSets, afterburner: NetAfterburner):
-    """Clear the number of proposed moves from block `here` of a net, if it has counters."""
-    if row >= 0:
-        afterburner.leaving[kl.int64(row) * sets.blocks + here] = kl.int32(0)
-    return row
-
-
-@kl.device
-def move_if_nets_agree(v, begin, end, graph: objectives.NetRows, state: Agreeing,
+def move_if_nets_agree(v, begin, end, graph: objectives.NetRows, state: ActingOnNets,
                        agree: kl.StaticValue):
     """Move v if its nets accept; counts of proposals are cleared at places begin ... end-1.
 
@@ -173,10 +143,11 @@ def move_if_nets_agree(v, begin, end, graph: objectives.NetRows, state: Agreeing
         for j in kl.static_range(objectives.AT_ONCE):
             rows[j] = graph.sets.row[objectives.net_at(place + j * width, end, graph)]
         for j in kl.static_range(objectives.AT_ONCE):
-            forget_leaving(rows[j], here, graph.sets, state.afterburner)
+            if rows[j] >= 0:
+                first = kl.int64(rows[j]) * graph.sets.blocks
+                state.afterburner.leaving[first + here] = kl.int32(0)
     if kl.lane() == 0 and begin == graph.begin[v] and agree(v, state.afterburner):
         commit_move(v, state.cache.best_target[v], state.moves, state.figures)
-    return v
 
 
 @kl.kernel
@@ -191,7 +162,7 @@ def act_for_movable(i, graph: objectives.NetRows, state: ActingOnNets, one_lane,
 
 
 @kl.kernel
-def act_for_pieces(p, graph: objectives.NetRows, state: Announcing, hub_chunks: HubChunks,
+def act_for_pieces(p, graph: objectives.NetRows, state: ActingOnNets, hub_chunks: HubChunks,
                    wants: kl.StaticValue, act: kl.StaticValue):
     """Act for a chunk of a hub whose move is proposed."""
     v = hub_chunks.vertex[p]

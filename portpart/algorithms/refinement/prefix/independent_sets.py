@@ -10,6 +10,7 @@ from portpart.algorithms.refinement import (
     UNRATED,
     AccountingSteps,
     ByDegree,
+    Deciding,
     Figures,
     IndependentOptions,
     Piece,
@@ -49,17 +50,6 @@ from portpart.graphs import Csr, Graph, degree_of
 NONE = -1
 
 
-class ChoosingLegal(kl.Scope):
-    """What says which moves keep the blocks balanced."""
-
-    moves: Moves
-    cache: gains.GainCache
-    active: gains.ActiveSets
-    blocks: Blocks
-    unrated: gains.UnratedList
-    figures: Figures
-
-
 @kl.device
 def accepts(b, weight, blocks: Blocks, figures: Figures):
     """Whether block b stays within its limit with so much more."""
@@ -79,7 +69,7 @@ def begin_sequence(_, sequence: MoveSequence):
 
 
 @kl.kernel
-def choose_legal(i, graph: Csr, state: ChoosingLegal, sequence: MoveSequence):
+def choose_legal(i, graph: Csr, state: Deciding, sequence: MoveSequence):
     """legal[v] = where v gains most, or -1; if there is no room, list v to examine other blocks.
 
     Only movable vertices may gain.
@@ -125,7 +115,6 @@ def find_legal(v, graph: Csr, state: gains.Searching, connections: objectives.Co
         if legal:
             sequence.legal[v] = block
             sequence.gain[v] = gain
-    return v
 
 
 def legal(rules: objectives.Rules, valuation: objectives.BlockScore) -> kl.DeviceFunction:
@@ -171,7 +160,6 @@ def move_if_first(v, graph: Csr, moves: Moves, active: gains.ActiveSets, figures
         copy = copy_for(v, moves, figures)
         kl.atomic_add(sequence.weight_sums, copy + moves.part[v], -weight)
         kl.atomic_add(sequence.weight_sums, copy + sequence.legal[v], weight)
-    return beaten
 
 
 @kl.kernel

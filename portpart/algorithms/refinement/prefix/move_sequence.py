@@ -54,13 +54,13 @@ class MoveSequence(kl.Record):
     zero_gain: int
     apply_later_moves: int
     limits: Array
-    legal: Array = kl.work(np.int32, lambda size: size.vertices)
-    gain: Array = kl.work(np.int64, lambda size: size.vertices)
+    legal: Array = kl.work(np.int32, "vertices")
+    gain: Array = kl.work(np.int64, "vertices")
     keys: Array = kl.work(np.int64, lambda size: size.vertices + 1)
-    other_keys: Array = kl.work(np.int64, lambda size: size.vertices)
+    other_keys: Array = kl.work(np.int64, "vertices")
     weight_sums: Array = kl.work(np.int64, lambda size: size.blocks * size.stripes, zeros=True)
-    block_weight: Array = kl.work(np.int64, lambda size: size.blocks)
-    buffer_begin: Array = kl.work(np.int64, lambda size: size.blocks)
+    block_weight: Array = kl.work(np.int64, "blocks")
+    buffer_begin: Array = kl.work(np.int64, "blocks")
 
 
 def sequence_for(space: ExecutionSpace, sizes: RefinementSizes, run: Run, zero_gain: bool,
@@ -100,14 +100,12 @@ def note_gain(v, gain, sequence: MoveSequence):
     """Keep what a move of v gains, and the most that one does.  Atomic, independent of order."""
     sequence.gain[v] = gain
     kl.atomic_max(sequence.prefix, PrefixWords.top_gain, gain)
-    return gain
 
 
 @kl.device
 def set_gain(v, gain, sequence: MoveSequence):
     """Set what the move of v gains."""
     sequence.gain[v] = gain
-    return gain
 
 
 @kl.device
@@ -115,14 +113,12 @@ def begin_weights(blocks: Blocks, figures: Figures, sequence: MoveSequence):
     """Blocks weigh what they do before any move.  All lanes of a team together."""
     for b in range(kl.lane(), figures.blocks, kl.team_size()):
         sequence.block_weight[b] = blocks.weight[b]
-    return figures.blocks
 
 
 @kl.device
 def set_top_gain(gain, prefix: PrefixWords):
     """Set what moves gain at most; 0 before any is found."""
     prefix.top_gain = gain
-    return gain
 
 
 @kl.device
@@ -131,7 +127,6 @@ def order_by_vertex(needed, moves: Moves, figures: Figures, sequence: MoveSequen
     sequence.prefix.ordering = needed
     sequence.prefix.by_gain = 0
     primitives.set_keys(moves.moves, figures.vertices, sequence.sorting.words)
-    return needed
 
 
 @kl.kernel

@@ -6,14 +6,15 @@ of ghosts, replace what one device has at hand.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from portpart.algorithms import refinement
+from portpart.algorithms.coarsening.ranks import outside_of
 from portpart.algorithms.objectives import Balance
 from portpart.algorithms.refinement import project, work_arrays
 from portpart.algorithms.refinement.blocks import PreviousBlocks
@@ -31,10 +32,10 @@ from portpart.algorithms.refinement.ranks.state import sent_for, totals_for
 from portpart.algorithms.refinement.ranks.sums import RankRebalancingSteps, SumSteps
 from portpart.backends import language as kl
 from portpart.backends.communication import planned
-from portpart.backends.programs import Array, Executable, ExecutionSpace, Records
+from portpart.backends.programs import Array, Executable, Records
 from portpart.graphs import Graph, Structure
 from portpart.graphs.ranks import DistributedGraph, Route, ghost_rows
-from portpart.primitives import Mail, MailLayout, gather, lower_bound, positions_of
+from portpart.primitives import Mail, MailLayout, lower_bound
 
 # Projection between two levels of several ranks: owners of clusters send their blocks ----------
 #
@@ -59,31 +60,11 @@ class ProjectedClusters(kl.Record):
     names: Array
 
 
-class Fetched(NamedTuple):
-    """The same, for a kernel of which each vertex of the finer graph is an item.
+def fetched(coarser: DistributedGraph, known: refinement.Coarser,
+            cluster: Array) -> Callable[[Moves, Incumbent], None]:
+    """What starts all vertices and ghosts of the finer graph in the blocks of their clusters.
 
-    Attributes
-    ----------
-    clusters : ProjectedClusters
-    first, last : int
-        Numbers of own clusters.
-    """
-
-    clusters: ProjectedClusters
-    first: int
-    last: int
-
-    def project(self, space: ExecutionSpace, cluster: Array, moves: Moves,
-                incumbent: Incumbent) -> None:
-        """Vertices and ghosts of the finer graph start in the blocks of their clusters."""
-        space.parallel_for(len(cluster), project_from, cluster, self.clusters, self.first,
-                           self.last, len(self.clusters.names), moves, incumbent)
-
-
-def fetched(coarser: DistributedGraph, known: refinement.Coarser, cluster: Array) -> Fetched:
-    """What is known of the clusters of all vertices and ghosts of the finer graph.
-
-    All ranks call it.
+    All ranks call it, since other ranks know of some clusters.
 
     Parameters
     ----------
@@ -96,20 +77,14 @@ def fetched(coarser: DistributedGraph, known: refinement.Coarser, cluster: Array
     """
     space, own = coarser.space, coarser.local.num_vertices
     first = int(coarser.first[coarser.comm.rank])
-    outside = space.empty(len(cluster), np.int8)
-    space.parallel_for(len(cluster), mark_foreign, cluster, first, first + own, outside)
-    route = Route(coarser, gather(space, cluster, positions_of(space, outside)))
+    route = Route(coarser, outside_of(space, cluster, first, first + own))
     touched = space.empty(own, np.int8)
     space.parallel_for(own, note_touched, known, touched)
     best, flags = route.fetch([known.best, touched])
     foreign = refinement.Coarser(best, flags, space.zeros(len(best), np.int32))
-    return Fetched(ProjectedClusters(known, foreign, route.names), first, first + own)
-
-
-@kl.kernel
-def mark_foreign(v, cluster, first, last, outside):
-    """outside[v] = whether v's cluster is not in a range."""
-    outside[v] = kl.int8(cluster[v] < first or cluster[v] >= last)
+    return partial(space.parallel_for, len(cluster), project_from, cluster,
+                   ProjectedClusters(known, foreign, route.names), first, first + own,
+                   len(route.names))
 
 
 @kl.kernel
@@ -242,7 +217,7 @@ class RankRefiner(refinement.Refiner):
         if there is None:
             self.space.parallel_for(room_for(graph), project, cluster, known, moves, incumbent)
         else:
-            there.project(self.space, cluster, moves, incumbent)
+            there(moves, incumbent)
         given.clear()
 
     def slack_on(self, graph: Any) -> int:

@@ -7,7 +7,6 @@ from .rule import (
     forget_rebalancings as forget_rebalancings,
     plan_gathering as plan_gathering,
     plan_leaving as plan_leaving,
-    plan_strength as plan_strength,
     random_bits as random_bits,
     rebalancing_rule as rebalancing_rule,
     set_threshold as set_threshold,

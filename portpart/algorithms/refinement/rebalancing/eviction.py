@@ -76,7 +76,6 @@ def rate(v, graph: Csr, state: Evicting, connections: ConnectivityTable, tables:
         set_target(v, block, state.moves)
         enter_bucket(v, found.here - value, graph, state.moves, state.rebalancing, state.figures,
                      rating.rule)
-    return v
 
 
 @dataclass(frozen=True)
@@ -107,17 +106,6 @@ NONE = -1
 
 ROUNDS = 8
 """Vertices that a lane examines before its team adds to a list."""
-
-
-class RatingByCache(kl.Scope):
-    """What rates a vertex that may leave, or lists it to be rated."""
-
-    moves: Moves
-    cache: gains.GainCache
-    blocks: Blocks
-    unrated: gains.UnratedList
-    rebalancing: Rebalancing
-    figures: Figures
 
 
 @kl.device
@@ -160,7 +148,7 @@ def cached_block(v, graph: Csr, cache: gains.GainCache, blocks: Blocks, figures:
 
 
 @kl.device
-def rate_by_cache(v, graph: Csr, state: RatingByCache, rule: RebalancingRule):
+def rate_by_cache(v, graph: Csr, state: Deciding, rule: RebalancingRule):
     """Rate v if the cache says what it loses, else list it.
 
     Strong rebalancing has no slightly heavy blocks, so the loss is what the cache says.
@@ -172,7 +160,6 @@ def rate_by_cache(v, graph: Csr, state: RatingByCache, rule: RebalancingRule):
         set_target(v, block, state.moves)
         enter_bucket(v, -state.cache.gain[v], graph, state.moves, state.rebalancing, state.figures,
                      rule)
-    return v
 
 
 @kl.kernel
@@ -223,7 +210,7 @@ def list_other_candidates(i, graph: Csr, state: Deciding, rule: RebalancingRule)
 def append_leavers(chosen, first, active: gains.ActiveSets, rebalancing: Rebalancing):
     """Append the listed vertices first + lane() + j * team_size() for each bit j of `chosen`.
 
-    All lanes of a team together; returns how many they append.
+    All lanes of a team together.
     """
     until = kl.team_scan(kl.int64(kl.popcount(kl.uint64(chosen))))
     total = kl.team_last(until)
@@ -237,7 +224,6 @@ def append_leavers(chosen, first, active: gains.ActiveSets, rebalancing: Rebalan
         j = first + kl.lane() + kl.ctz(kl.uint64(left)) * kl.team_size()
         rebalancing.listed[place] = gains.boundary_vertex(j, active)
         left &= left - 1
-    return total
 
 
 @kl.kernel

@@ -163,14 +163,12 @@ BATCH = 256
 def forget_rebalancings(rebalancing: Rebalancing):
     """Label propagation was last: no weak rebalancing has been since."""
     rebalancing.rebalancings = 0
-    return rebalancing.rebalancings
 
 
 @kl.device
 def ask_for_strong(rebalancing: Rebalancing):
     """Strong rebalancing is next, however many weak ones there have been."""
     rebalancing.rebalancings = rebalancing.weak_limit
-    return rebalancing.rebalancings
 
 
 @kl.device
@@ -183,15 +181,6 @@ def end_rebalancing(rebalancing: Rebalancing, rule: RebalancingRule):
     rebalancing.short = 0
     rebalancing.wide = rebalancing.next_wide
     rebalancing.next_wide = 0
-    return rebalancing.wide
-
-
-@kl.device
-def plan_strength(balanced, rebalancing: Rebalancing):
-    """Say whether the next rebalancing, unless all is balanced, is the strong one."""
-    rebalancing.strong = kl.int64(
-        not balanced and rebalancing.rebalancings >= rebalancing.weak_limit)
-    return rebalancing.strong
 
 
 @kl.device
@@ -204,17 +193,17 @@ def plan_gathering(cache: gains.GainCache, active: gains.ActiveSets, rebalancing
     gathers = listed > rebalancing.many_on_boundary
     rebalancing.single = 0 if gathers else listed
     rebalancing.batches = (listed + BATCH - 1) // BATCH if gathers else 0
-    return listed
 
 
 @kl.device
 def plan_leaving(heavily, unrated: gains.UnratedList, rebalancing: Rebalancing, figures: Figures):
-    """No vertex is listed to leave yet."""
+    """Whether rebalancing would be the strong one; no vertex is listed to leave yet."""
+    rebalancing.strong = kl.int64(
+        figures.balanced == 0 and rebalancing.rebalancings >= rebalancing.weak_limit)
     rebalancing.candidates = 0
     rebalancing.rated = 0
     gains.empty_unrated(unrated)
     rebalancing.swept = max(heavily, rebalancing.strong) * figures.vertices
-    return rebalancing.swept
 
 
 @kl.kernel
@@ -261,7 +250,6 @@ def enter_bucket(v, loss, graph: Csr, moves: Moves, rebalancing: Rebalancing, fi
     first = kl.int64(moves.part[v]) * BUCKETS
     kl.atomic_add(rebalancing.bucket_weight, first + slot // rebalancing.sub_buckets, weight)
     kl.atomic_add(rebalancing.slot_weight, first * rebalancing.sub_buckets + slot, weight)
-    return slot
 
 
 @kl.device

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from portpart.algorithms.refinement import BUCKETS, of_blocks, of_vertices
+from portpart.algorithms.refinement import BUCKETS
 from portpart.backends import language as kl
 from portpart.backends.programs import Array
 
@@ -50,13 +50,13 @@ class Rebalancing(kl.Record):
     sub_buckets : int
     """
 
-    listed: Array = kl.work(np.int32, of_vertices)
-    slot_of: Array = kl.work(np.int32, of_vertices)
+    listed: Array = kl.work(np.int32, "vertices")
+    slot_of: Array = kl.work(np.int32, "vertices")
     bucket_weight: Array = kl.work(np.int64, lambda size: size.blocks * BUCKETS, zeros=True)
     slot_weight: Array = kl.work(
         np.int64, lambda size: size.blocks * BUCKETS * size.sub_buckets, zeros=True)
-    threshold: Array = kl.work(np.int64, of_blocks)
-    scope: Array = kl.work(np.int32, of_blocks, zeros=True)
+    threshold: Array = kl.work(np.int64, "blocks")
+    scope: Array = kl.work(np.int32, "blocks", zeros=True)
     tile_sums: Array = kl.work(np.int64, lambda size: max_tiles(size.vertices) + 1)
     sub_buckets: int = 1
 

@@ -53,14 +53,12 @@ def record_leaving(this: Recording, rule: RebalancingRule) -> None:
 def let_stay(v, rebalancing: Rebalancing):
     """Let v stay, unless it is rated later on."""
     rebalancing.slot_of[v] = STAYS
-    return v
 
 
 @kl.device
 def stand_at(v, place, rebalancing: Rebalancing):
     """Note a place of v, which leaves."""
     rebalancing.slot_of[v] = kl.int32(place)
-    return v
 
 
 @kl.kernel
@@ -101,7 +99,6 @@ def weigh_tile(tile, graph: Csr, rebalancing: Rebalancing, figures: Figures):
 def put_behind(tile, weight, rebalancing: Rebalancing):
     """Vertices that leave a tile stand behind this much more weight."""
     rebalancing.tile_sums[tile] += weight
-    return weight
 
 
 @kl.device
@@ -119,7 +116,7 @@ def place_at(position, blocks: Blocks):
 @kl.device
 def enter_place(v, place, moves: Moves, blocks: Blocks, figures: Figures):
     """Let v move to the block of that place."""
-    return add_move_to(v, blocks.destination[place], moves, figures)
+    add_move_to(v, blocks.destination[place], moves, figures)
 
 
 @kl.device
@@ -133,7 +130,6 @@ def evict_strongly(v, weight, position, state: Evicting, rule: RebalancingRule):
         place += weight // 2
     if place < end_of_row(state.blocks):
         enter_place(v, place_at(place, state.blocks), state.moves, state.blocks, state.figures)
-    return place
 
 
 @kl.kernel
@@ -161,16 +157,6 @@ def leave_where_it_fits(v, weight, position, state: Evicting, rule: RebalancingR
             enter_place(v, place, state.moves, state.blocks, state.figures)
         else:
             state.rebalancing.threshold[place] = v
-    return place
-
-
-@kl.device
-def leave_row(v, weight, before, state: Evicting, rule: RebalancingRule, leave: kl.StaticValue):
-    """Vertices of a row leave one behind the other; returns where the last one ends."""
-    until = before + kl.team_scan(weight)
-    if weight != 0:
-        leave(v, weight, until - weight, state, rule)
-    return kl.team_last(until)
 
 
 @kl.kernel
@@ -194,7 +180,10 @@ def leave_tile(tile, graph: Csr, state: Evicting, rule: RebalancingRule, leave: 
         for j in kl.static_range(ROWS):
             weights[j] = leaving_weight(v + j * width, end, graph, state.rebalancing)
         for j in kl.static_range(ROWS):
-            before = leave_row(v + j * width, weights[j], before, state, rule, leave)
+            until = before + kl.team_scan(weights[j])
+            if weights[j] != 0:
+                leave(v + j * width, weights[j], until - weights[j], state, rule)
+            before = kl.team_last(until)
         base += ROWS * width
 
 
