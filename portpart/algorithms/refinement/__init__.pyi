@@ -40,6 +40,7 @@ from .options import (
     SequenceOptions as SequenceOptions,
     TwoDirectionOptions as TwoDirectionOptions,
     max_arcs as max_arcs,
+    shared as shared,
 )
 from .piece import (
     LevelWords as LevelWords,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from portpart.algorithms.objectives import Rules, Tables
-from portpart.algorithms.refinement import gains
+from portpart.algorithms.refinement import Deciding, gains
 from portpart.algorithms.refinement.blocks import Blocks, migration_gain
 from portpart.algorithms.refinement.moves import Moves, commit_move, lock
 from portpart.algorithms.refinement.options import Figures, RefinementOptions
@@ -65,7 +65,7 @@ def move_if_it_pays(v, graph: Csr, moves: Moves, cache: gains.GainCache, blocks:
 
 
 @kl.kernel
-def keep_paying_moves(i, graph: Csr, state: gains.Propagating, tables: Tables, one_lane,
+def keep_paying_moves(i, graph: Csr, state: Deciding, tables: Tables, one_lane,
                       rules: Rules):
     """Move vertex i of the list if it wants to and still gains, unless it is a hub."""
     if gains.uses_lanes(one_lane, state.active.movable, state.figures):
@@ -77,7 +77,7 @@ def keep_paying_moves(i, graph: Csr, state: gains.Propagating, tables: Tables, o
 
 
 @kl.kernel
-def keep_paying_moves_of_hubs(i, graph: Csr, state: gains.Propagating, tables: Tables,
+def keep_paying_moves_of_hubs(i, graph: Csr, state: Deciding, tables: Tables,
                               rules: Rules):
     """Move a hub that wants to and still gains."""
     v = state.active.hub_list[i]

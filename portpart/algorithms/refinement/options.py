@@ -84,10 +84,6 @@ class TwoDirectionOptions:
         False, "Whether vertices stay in a block whose weight would fall below the mean divided by "
         "1 + imbalance.")
 
-    def of_rounds(self) -> IndependentOptions:
-        """The same for rounds without distinction."""
-        return IndependentOptions(self.zero_gain, False, self.tolerance, self.stall_limit,
-                                  2 * self.pass_limit, self.rebalance, self.slack)
 
 
 @option_class
@@ -110,10 +106,13 @@ class SequenceOptions:
     slack: int = option(
         1, "Slack of the limits on coarse levels, in mean vertices of the level.", min=0)
 
-    def shared(self) -> RefinementOptions:
-        """What all refinement has."""
-        return RefinementOptions(tolerance=self.tolerance, stall_limit=self.stall_limit,
-                                 iteration_limit=self.round_limit, slack=self.slack)
+
+
+def shared(options: IndependentOptions | TwoDirectionOptions | SequenceOptions,
+           round_limit: int) -> RefinementOptions:
+    """What all refinement has, whatever moves vertices."""
+    return RefinementOptions(tolerance=options.tolerance, stall_limit=options.stall_limit,
+                             iteration_limit=round_limit, slack=options.slack)
 
 
 @option_class

@@ -14,7 +14,7 @@ from portpart.algorithms.objectives import CUT, Balance, Objective, cost_sums
 from portpart.algorithms.refinement import work_arrays
 from portpart.algorithms.refinement.blocks import PreviousBlocks, has_heavy, with_heavy
 from portpart.algorithms.refinement.evaluation import Coarser, project, revert_to_best, start_from
-from portpart.algorithms.refinement.incumbent import Outcomes, RefinementOutcome
+from portpart.algorithms.refinement.incumbent import ROOM, Outcomes, RefinementOutcome
 from portpart.algorithms.refinement.local import Journal, LocalRefinement, reset_each_vertex
 from portpart.algorithms.refinement.options import (
     RefinementOptions,
@@ -205,6 +205,8 @@ class Refiner:
         previous_blocks = self._previous_blocks[-1] if self._previous_blocks else None
         self.run = self._run_on(graph, filter_ratio, fixed, previous_blocks)
         self._execute(graph, fixed, self._widths(graph))
+        if self._outcomes.length == ROOM:
+            self._outcomes = Outcomes(self.space)
         return self._outcomes.add(self.run.level)
 
     def rest(self, graph: Structure, journal: Journal) -> None:

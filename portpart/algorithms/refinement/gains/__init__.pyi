@@ -5,7 +5,6 @@ from .candidate import (
 )
 from .gain_cache import (
     GainSteps as GainSteps,
-    Propagating as Propagating,
     failed as failed,
     launch_by_degree as launch_by_degree,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from portpart.algorithms import objectives
-from portpart.algorithms.refinement import DIRTY, ByDegree, Figures, Piece, Recording
+from portpart.algorithms.refinement import DIRTY, ByDegree, Deciding, Figures, Piece, Recording
 from portpart.algorithms.refinement.blocks import Blocks, has_moved
 from portpart.algorithms.refinement.gains.candidate import BlockSearch, best_candidate
 from portpart.algorithms.refinement.gains.state import (
@@ -34,16 +34,6 @@ from portpart.graphs import Csr, degree_of
 
 
 NONE = -1
-
-
-class Propagating(kl.Scope):
-    """What says which moves pay, and keeps the best ones."""
-
-    moves: Moves
-    cache: GainCache
-    active: ActiveSets
-    blocks: Blocks
-    figures: Figures
 
 
 @kl.kernel
@@ -107,7 +97,7 @@ def keep_best_target(v, moves: Moves, cache: GainCache, active: ActiveSets, bloc
 
 
 @kl.device
-def refresh_gain(v, graph: Csr, state: Propagating, connections: objectives.ConnectivityTable,
+def refresh_gain(v, graph: Csr, state: Deciding, connections: objectives.ConnectivityTable,
                  tables: objectives.Tables, found: objectives.BestTarget,
                  more: kl.Record, search: BlockSearch):
     """Bring the best target of v up to date.  All lanes of a team together.

@@ -70,7 +70,7 @@ class RefinementOutcome(Mapping[str, int]):
     are within their limits, on a coarse level with some slack; ``iterations``.
     """
 
-    def __init__(self, page: _Page, index: int) -> None:
+    def __init__(self, page: Outcomes, index: int) -> None:
         self._page, self._index = page, index
 
     def __getitem__(self, name: str) -> int:
@@ -84,30 +84,18 @@ class RefinementOutcome(Mapping[str, int]):
 
 
 class Outcomes:
-    """The outcomes of one refiner."""
-
-    def __init__(self, space: ExecutionSpace) -> None:
-        self._page = _Page(space)
-
-    def add(self, level: LevelWords) -> RefinementOutcome:
-        """Note what a run, launched before, will have left in its words."""
-        if self._page.length == ROOM:
-            self._page = _Page(self._page.space)
-        return RefinementOutcome(self._page, self._page.add(level))
-
-
-class _Page:
-    """Outcomes that lie side by side."""
+    """Outcomes of one refiner, side by side, of which some more may be added."""
 
     def __init__(self, space: ExecutionSpace) -> None:
         self.space, self.length = space, 0
         self.words = space.empty(ROOM * WORDS, np.int64)
         self._read: list[int] = []
 
-    def add(self, level: LevelWords) -> int:
+    def add(self, level: LevelWords) -> RefinementOutcome:
+        """Note what a run, launched before, will have left in its words."""
         self.space.parallel_for(1, note_outcome, level, level, self.words[WORDS * self.length :])
         self.length += 1
-        return self.length - 1
+        return RefinementOutcome(self, self.length - 1)
 
     def row(self, index: int) -> list[int]:
         """The numbers of one run, read from the space with all that have been added."""

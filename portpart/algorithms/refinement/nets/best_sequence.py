@@ -22,6 +22,7 @@ from portpart.algorithms.refinement import (
     Run,
     SequenceOptions,
     prefix,
+    shared,
 )
 from portpart.algorithms.refinement.blocks import Blocks
 from portpart.algorithms.refinement.gains import GainCache
@@ -78,8 +79,8 @@ def sequence_pieces(options: SequenceOptions) -> tuple[Piece, ...]:
 def sequence_refiner(space: ExecutionSpace, finest: Hypergraph, balance: Balance,
                      options: SequenceOptions, seed: int, objective: Objective) -> Refiner:
     """HyperG's refinement of a hierarchy; see `Refiner`."""
-    return Refiner(space, finest, balance, options.shared(), seed, objective=objective,
-                   pieces=sequence_pieces(options))
+    return Refiner(space, finest, balance, shared(options, options.round_limit), seed,
+                   objective=objective, pieces=sequence_pieces(options))
 
 
 @kl.kernel

@@ -15,11 +15,11 @@ from portpart.algorithms.refinement import (
     IndependentOptions,
     Piece,
     Recording,
-    RefinementOptions,
     RefinementSizes,
     Refiner,
     Run,
     gains,
+    shared,
 )
 from portpart.algorithms.refinement.blocks import Blocks
 from portpart.algorithms.refinement.moves import Moves, add_move_to, copy_for
@@ -225,22 +225,13 @@ def independent_set_refiner(space: ExecutionSpace, finest: Graph, balance: objec
                             objective: objectives.Objective = objectives.CUT) -> Refiner:
     """G-kway's refinement of a hierarchy; see `Refiner`."""
     rule = IndependentSets(options.zero_gain, options.apply_later_moves)
-    return refiner_by(rule, space, finest, balance, options, seed, objective)
+    return Refiner(space, finest, balance, shared(options, options.round_limit), seed,
+                   objective=objective, pieces=moving_by(rule, options.rebalance))
 
 
-def refiner_by(rule: IndependentSets, space: ExecutionSpace, finest: Graph,
-               balance: objectives.Balance, options: IndependentOptions, seed: int,
-               objective: objectives.Objective) -> Refiner:
+def moving_by(rule: IndependentSets, rebalance: bool) -> tuple[Piece, ...]:
     """Refinement by legal moves of which a rule chooses some."""
-    pieces = (*SHARED, *relaxed_limits(options.rebalance), rule, AccountingSteps())
-    return Refiner(space, finest, balance, shared(options), seed, objective=objective,
-                   pieces=pieces)
-
-
-def shared(options: IndependentOptions) -> RefinementOptions:
-    """What all refinement has, whatever moves vertices."""
-    return RefinementOptions(tolerance=options.tolerance, stall_limit=options.stall_limit,
-                             iteration_limit=options.round_limit, slack=options.slack)
+    return (*SHARED, *relaxed_limits(rebalance), rule, AccountingSteps())
 
 
 def record_legal_moves(this: Recording) -> None:

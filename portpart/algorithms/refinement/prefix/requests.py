@@ -16,7 +16,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from portpart.algorithms.objectives import CUT, Balance, Objective
-from portpart.algorithms.refinement import Figures, Recording, Refiner, TwoDirectionOptions
+from portpart.algorithms.refinement import (
+    Figures,
+    Recording,
+    Refiner,
+    TwoDirectionOptions,
+    shared,
+)
 from portpart.algorithms.refinement.blocks import Blocks
 from portpart.algorithms.refinement.gains import ActiveSets
 from portpart.algorithms.refinement.moves import (
@@ -35,8 +41,8 @@ from portpart.algorithms.refinement.prefix.best_prefix import (
 )
 from portpart.algorithms.refinement.prefix.independent_sets import (
     IndependentSets,
+    moving_by,
     record_legal_moves,
-    refiner_by,
 )
 from portpart.algorithms.refinement.prefix.move_sequence import (
     MoveSequence,
@@ -183,6 +189,6 @@ def two_direction_refiner(space: ExecutionSpace, finest: Graph, balance: Balance
                           options: TwoDirectionOptions, seed: int,
                           objective: Objective = CUT) -> Refiner:
     """GP-metis's refinement of a hierarchy; see `Refiner`."""
-    rounds = options.of_rounds()
-    rule = TwoDirections(rounds.zero_gain, rounds.apply_later_moves, options.spare_sources)
-    return refiner_by(rule, space, finest, balance, rounds, seed, objective)
+    rule = TwoDirections(options.zero_gain, False, options.spare_sources)
+    return Refiner(space, finest, balance, shared(options, 2 * options.pass_limit), seed,
+                   objective=objective, pieces=moving_by(rule, options.rebalance))

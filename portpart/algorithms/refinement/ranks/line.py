@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 
 from portpart import primitives
-from portpart.algorithms.refinement import Recording
+from portpart.algorithms.refinement import Deciding, Recording
 from portpart.algorithms.refinement.ranks.state import RankTotals
 from portpart.algorithms.refinement.rebalancing import (
     STAYS,
-    Evicting,
     Rebalancing,
     RebalancingRule,
     evict_strongly,
@@ -155,7 +154,7 @@ def answer_place(i, line: Line, mail: primitives.Mail, totals: RankTotals,
 
 
 @kl.kernel
-def leave_from_place(i, graph: Csr, state: Evicting, mail: primitives.Mail,
+def leave_from_place(i, graph: Csr, state: Deciding, mail: primitives.Mail,
                      layout: primitives.MailLayout, rule: RebalancingRule):
     """A vertex that leaves goes to the block whose room covers its place in the line."""
     v = state.rebalancing.listed[i]

@@ -1,5 +1,4 @@
 from .rule import (
-    Evicting as Evicting,
     RebalancingRule as RebalancingRule,
     ask_for_strong as ask_for_strong,
     bucket_for as bucket_for,

@@ -18,7 +18,6 @@ from portpart.algorithms.refinement.rebalancing.rule import (
     BATCH,
     BY_WEIGHT,
     REST,
-    Evicting,
     RebalancingRule,
     empty_slot,
     enter_bucket,
@@ -56,7 +55,7 @@ class EvictionRating(kl.Static):
 
 
 @kl.device
-def rate(v, graph: Csr, state: Evicting, connections: ConnectivityTable, tables: Tables,
+def rate(v, graph: Csr, state: Deciding, connections: ConnectivityTable, tables: Tables,
          found: BestTarget, more: kl.Record, rating: EvictionRating):
     """Find target and loss of a vertex that may leave, and its bucket.
 

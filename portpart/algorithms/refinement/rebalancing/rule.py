@@ -29,15 +29,6 @@ ANY_EXCESS = 2**62
 """No limit has this many parts: every excess is above one."""
 
 
-class Evicting(kl.Scope):
-    """What rates vertices that leave blocks which are too heavy, and says where they go."""
-
-    moves: Moves
-    blocks: Blocks
-    rebalancing: Rebalancing
-    figures: Figures
-
-
 @dataclass(frozen=True)
 class RebalancingRule(kl.Static):
     """What rebalancing goes by.

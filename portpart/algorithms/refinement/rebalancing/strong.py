@@ -7,10 +7,10 @@ each tile is visited once more to move its vertices.
 
 from __future__ import annotations
 
-from portpart.algorithms.refinement import Figures, Recording
+from portpart.algorithms.refinement import Deciding, Figures, Recording
 from portpart.algorithms.refinement.blocks import Blocks
 from portpart.algorithms.refinement.moves import Moves, add_move_to
-from portpart.algorithms.refinement.rebalancing.rule import Evicting, RebalancingRule, empty_slot
+from portpart.algorithms.refinement.rebalancing.rule import RebalancingRule, empty_slot
 from portpart.algorithms.refinement.rebalancing.state import STAYS, Rebalancing
 from portpart.backends import language as kl
 from portpart.graphs import Csr
@@ -120,7 +120,7 @@ def enter_place(v, place, moves: Moves, blocks: Blocks, figures: Figures):
 
 
 @kl.device
-def evict_strongly(v, weight, position, state: Evicting, rule: RebalancingRule):
+def evict_strongly(v, weight, position, state: Deciding, rule: RebalancingRule):
     """A leaving vertex goes to the block whose capacity covers its position in the row.
 
     That is where it begins, or its middle: then blocks come as near to their limits as they can.
@@ -145,7 +145,7 @@ def fits(weight, place, position, blocks: Blocks):
 
 
 @kl.device
-def leave_where_it_fits(v, weight, position, state: Evicting, rule: RebalancingRule):
+def leave_where_it_fits(v, weight, position, state: Deciding, rule: RebalancingRule):
     """A leaving vertex goes to the block in whose room it begins, or waits if it does not fit.
 
     One vertex at most reaches beyond the end of a room.  It is kept in the place of a threshold.
@@ -160,7 +160,7 @@ def leave_where_it_fits(v, weight, position, state: Evicting, rule: RebalancingR
 
 
 @kl.kernel
-def leave_tile(tile, graph: Csr, state: Evicting, rule: RebalancingRule, leave: kl.StaticValue):
+def leave_tile(tile, graph: Csr, state: Deciding, rule: RebalancingRule, leave: kl.StaticValue):
     """Vertices that leave a tile go to blocks with capacity, which `leave` finds from where each
     begins.
 
