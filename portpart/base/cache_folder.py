@@ -293,7 +293,7 @@ def clear() -> tuple[int, int]:
     Other files stay, and so do those in folders that cannot be written.
     """
     count = size = 0
-    for path in filter(_may_go, files()):
+    for path in filter(lambda path: os.access(path.parent, os.W_OK), files()):
         size += path.stat().st_size
         path.unlink(missing_ok=True)
         count += 1
@@ -302,10 +302,6 @@ def clear() -> tuple[int, int]:
             if not any(folder.iterdir()):
                 folder.rmdir()
     return count, size
-
-
-def _may_go(path: Path) -> bool:
-    return os.access(path.parent, os.W_OK)
 
 
 def warn_once(what: str, variable: str, folder: str, problem: OSError) -> None:

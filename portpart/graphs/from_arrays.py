@@ -101,7 +101,9 @@ def csr_graph(
     if facts.num_loops:
         offsets, targets, weights = without_loops(here, offsets, targets, weights)
         known = {"arc": facts.total_weight}
-    offsets, targets = in_library_types(offsets, targets)
+    offset_type = np.int32 if len(targets) <= MAX_INT32_ARCS else np.int64
+    offsets, targets = (array.astype(kind, copy=False)
+                        for array, kind in ((offsets, offset_type), (targets, np.int32)))
     lent = borrowed_arrays(*given)
     offsets, targets, weights = (owned(array, lent, copy) for array in (offsets, targets, weights))
     return _finished(Graph(offsets, targets, weights, None, here, known, scale), vertex_weights,
@@ -167,12 +169,6 @@ def _check_ends(space: ExecutionSpace, ends: Array, n: int) -> None:
     edge = int(((ends < 0) | (ends >= n)).argmax())
     raise InputError(f"edge {edge} has an end {item_of(space, ends, edge)}, which is not a vertex: "
                      f"vertices are 0 ... {n - 1}")
-
-
-def in_library_types(offsets: Array, targets: Array) -> tuple[Array, Array]:
-    """Offsets and targets in the types that a graph has them in."""
-    offset_type = np.int32 if len(targets) <= MAX_INT32_ARCS else np.int64
-    return offsets.astype(offset_type, copy=False), targets.astype(np.int32, copy=False)
 
 
 def _finished(graph: Graph, vertex_weights: Numbers | None, copy: bool | None) -> Graph:

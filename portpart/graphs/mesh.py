@@ -205,7 +205,8 @@ class Mesh:
             raise InputError(f"common_nodes is {shown(common_nodes)}; it must be an integer of at "
                              "least 1, or 'face'")
         rows = joined_rows(these, others, common, weights, ("node", "elements"))
-        return _graph(*rows, self._element_weights())
+        heavy = self.element_weights
+        return _graph(*rows, None if heavy is None or (heavy == 1).all() else heavy)
 
     def _corners(self) -> tuple[Incidence, Incidence, int | np.ndarray]:
         """The corners of each element, the elements of each corner, and how many are a face."""
@@ -358,10 +359,6 @@ class Mesh:
             *chosen_cells(self.cells, elements, piece.offsets, piece.targets),
             *renumbered(self.cells, lower, numbers))
         return read_only_mesh(piece.offsets, piece.targets, len(numbers), weights, points, cells)
-
-    def _element_weights(self) -> np.ndarray | None:
-        weights = self.element_weights
-        return None if weights is None or (weights == 1).all() else weights
 
     def __reduce__(self) -> tuple[Any, ...]:
         return read_only_mesh, (self.offsets, self.nodes, self.num_nodes, self.element_weights,

@@ -55,17 +55,17 @@ class Moved:
 
     def taken_along(self, values: Array) -> Array:
         """Values of vertices that this rank had, for own vertices.  All ranks call it."""
-        comm, space = self.graph.comm, self.graph.space
-        sent = planned(comm, lambda: primitives.gather(space, values, self.order))
-        (there,), _ = primitives.ship(comm, space, [sent], self.left)
-        return planned(comm, lambda: primitives.put_to(space, self.places, there))
+        return self._sent(values, self.order, self.left, self.places)
 
     def brought_back(self, values: Array) -> Array:
         """Values of own vertices, sent back to the ranks that had these.  All ranks call it."""
+        return self._sent(values, self.places, self.arrived, self.order)
+
+    def _sent(self, values: Array, order: Array, counts: np.ndarray, places: Array) -> Array:
         comm, space = self.graph.comm, self.graph.space
-        sent = planned(comm, lambda: primitives.gather(space, values, self.places))
-        (back,), _ = primitives.ship(comm, space, [sent], self.arrived)
-        return planned(comm, lambda: primitives.put_to(space, self.order, back))
+        sent = planned(comm, lambda: primitives.gather(space, values, order))
+        (there,), _ = primitives.ship(comm, space, [sent], counts)
+        return planned(comm, lambda: primitives.put_to(space, places, there))
 
 
 class _Leaving(NamedTuple):
