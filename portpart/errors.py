@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -160,6 +161,46 @@ def typed_memory_errors(function: Callable[P, R]) -> Callable[P, R]:
             return function(*args, **options)
 
     return call
+
+
+@contextmanager
+def errors_of_file(name: str, kind: type[InputError] = GraphFormatError) -> Iterator[None]:
+    """Context in which an error about what a file holds becomes one of `kind` that names the file.
+
+    What is a `GraphFormatError` already stays as it is.
+    """
+    try:
+        yield
+    except GraphFormatError:
+        raise
+    except InputError as problem:
+        raise kind(f"{name}: {problem}") from problem
+
+
+@contextmanager
+def reading(name: str) -> Iterator[None]:
+    """Context in which an error of the system becomes one that a file cannot be read."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (OSError, ValueError) as problem:
+        reason = getattr(problem, "strerror", None) or problem
+        raise InputError(f"{name or repr(name)} cannot be read: {reason}") from problem
+
+
+@contextmanager
+def writing(name: str, *passing: type[OSError]) -> Iterator[None]:
+    """Context in which an error of the system becomes one that a file cannot be written.
+
+    Those of the types `passing` stay as they are.
+    """
+    try:
+        yield
+    except passing:
+        raise
+    except OSError as problem:
+        raise InputError(f"{name} cannot be written: {problem.strerror or problem}") from problem
 
 
 # Bad values in messages ------------------------------------------------------------------------

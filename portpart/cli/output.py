@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from portpart.errors import InputError, printable
+from portpart.errors import printable, writing
 from portpart.graphs import aligned
 
 if TYPE_CHECKING:
@@ -50,13 +50,8 @@ def print_text(text: str, to_stderr: bool = False) -> None:
     InputError
         If the disk is full, for example; a closed pipe raises what click ends with.
     """
-    try:
+    with writing("standard error" if to_stderr else "standard output", BrokenPipeError):
         click.echo(printable(text), err=to_stderr)
-    except BrokenPipeError:
-        raise
-    except OSError as problem:
-        name = "standard error" if to_stderr else "standard output"
-        raise InputError(f"{name} cannot be written: {problem.strerror or problem}") from problem
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portpart.errors import InputError, shown
-from portpart.graphs import Blocks, blocks_of, host_integers
+from portpart.graphs import Blocks, blocks_of, first_true, host_integers
 from portpart.inputs import MAX_HALO
 from portpart.options import checked_integer
 
@@ -121,8 +121,7 @@ def _targets(edges: Any, n: int) -> np.ndarray:
     for side in sides:
         if side.dtype.kind not in "iu":
             raise InputError(f"edges are of type {side.dtype}; they must be integers")
-        if len(side) and not 0 <= int(side.min()) <= int(side.max()) < n:
-            edge = int(((side < 0) | (side >= n)).argmax())
+        if (edge := first_true((side < 0) | (side >= n))) is not None:
             raise InputError(f"edge {edge} has an end {side[edge]}, which is not a node: nodes are "
                              f"0 ... {n - 1}")
     return sides[1]

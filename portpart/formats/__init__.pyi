@@ -13,7 +13,7 @@ from .metis import (
     Body as Body,
     MetisHeader as MetisHeader,
     header_of as header_of,
-    refuse_words as refuse_words,
+    lines_of as lines_of,
 )
 from .npz import BARE_NAMES as BARE_NAMES, OWN_NAMES as OWN_NAMES
 from .parhip import HEADER_BYTES as HEADER_BYTES

@@ -19,7 +19,7 @@ import numpy as np
 
 from portpart.errors import GraphFormatError, InputError, shown
 from portpart.formats.bookshelf_circuit import WHOLE, areas_of, lines_of, nets_of
-from portpart.formats.net_rows import hypergraph_of
+from portpart.formats.number_lines import hypergraph_of
 from portpart.formats.text import PathLike, Source, read_source
 from portpart.graphs import Hypergraph
 

@@ -13,7 +13,7 @@ from itertools import islice
 
 import numpy as np
 
-from portpart.errors import GraphFormatError, InputError, shown
+from portpart.errors import GraphFormatError, errors_of_file, shown
 from portpart.formats import text
 from portpart.formats.arrays import ARRAY_BEGINS, read_array
 from portpart.graphs import IGNORE, Graph, csr_graph
@@ -79,13 +79,10 @@ def parse(source: text.Source, rules: text.ReadingRules = text.STRICT) -> Graph:
     binary = source.data.startswith(ARRAY_BEGINS)
     layout = DenseLayout(0) if binary else _layout(source)
     table = _array(source) if binary else _table(source, layout, rules)
-    try:
+    titled = bool(layout.titles)
+    with (errors_of_file(source.name) if binary else
+          source.errors_at(lambda row: source.line_of_row(SYNTAX, 0, row + titled))):
         graph = graph_of_table(table, rules)
-    except InputError as problem:
-        if problem.vertex is None or binary:
-            raise GraphFormatError(f"{source.name}: {problem}") from problem
-        row = problem.vertex + bool(layout.titles)
-        source.refuse(source.line_of_row(SYNTAX, 0, row), f"{problem} (vertices numbered from 0)")
     names = [title.decode("utf-8", "surrogateescape") for title in layout.titles]
     return replace(graph, names=names or None)
 

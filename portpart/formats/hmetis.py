@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from portpart.formats.net_rows import NetLines, NumberLines, hypergraph_of, nets_of, rows_of
+from portpart.formats.number_lines import NetLines, NumberLines, hypergraph_of, nets_of, rows_of
 from portpart.formats.text import Source, rendered_rows
-from portpart.graphs import Hypergraph
+from portpart.graphs import Hypergraph, first_true
 
 FLAGS = (0, 1, 10, 11)
 
@@ -90,20 +90,18 @@ def _check_line_count(rows: NumberLines, header: HmetisHeader) -> None:
         rows.refuse_end(f"{found} of {m} nets" if found < m else
                         f"the weights of {found - m} of {n} vertices")
     rows.refuse_after(header.num_rows,
-                      f"weight of {n} vertices" if header.vertex_weights else f"of {m} nets")
+                      f"last weight of {n} vertices" if header.vertex_weights else
+                      f"last of {m} nets")
 
 
 def _vertex_weights(rows: NumberLines, header: HmetisHeader) -> np.ndarray:
     m, n = header.num_nets, header.num_vertices
     starts, weights = rows.numbers(1 + m, 1 + m + n)
-    several = np.diff(starts) != 1
-    if several.any():
-        vertex = int(several.argmax())
+    if (vertex := first_true(np.diff(starts) != 1)) is not None:
         rows.source.refuse(rows.line_of(1 + m + vertex),
                            f"{np.diff(starts)[vertex]} numbers for vertex {vertex + 1}; its weight "
                            "alone is expected")
-    if n and int(weights.min()) < 0:
-        vertex = int((weights < 0).argmax())
+    if (vertex := first_true(weights < 0)) is not None:
         rows.source.refuse_at(rows.line_of(1 + m + vertex), 0, f"vertex {vertex + 1} has weight "
                               f"{weights[vertex]}; vertex weights must be >= 0")
     return weights

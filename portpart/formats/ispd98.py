@@ -16,7 +16,7 @@ from typing import NamedTuple, NoReturn
 
 import numpy as np
 
-from portpart.formats.net_rows import hypergraph_of
+from portpart.formats.number_lines import hypergraph_of
 from portpart.formats.text import PathLike, Source, is_count, read_source
 from portpart.graphs import Hypergraph
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from portpart.errors import GraphFormatError, InputError
+from portpart.errors import errors_of_file
 from portpart.formats.matrix_market import WIDTHS, check_entries, head_of, size_of
 from portpart.formats.text import BY_PLACE, STRICT, EdgeRows, LineSyntax, Source, read_rows
-from portpart.graphs import Hypergraph, nets_hypergraph, nets_of_matrix
+from portpart.graphs import Hypergraph, first_true, nets_hypergraph, nets_of_matrix
 
 SYNTAX = LineSyntax(comments=b"%")
 
@@ -29,10 +29,8 @@ def parse(source: Source, model: str | None = None, diagonal: bool = False) -> H
     if symmetry != b"general":
         ends = np.hstack([ends, ends[::-1]])
     matrix = coo_array((np.ones(ends.shape[1], np.int8), (ends[0], ends[1])), shape=shape)
-    try:
+    with errors_of_file(source.name):
         found = nets_of_matrix(matrix, model, diagonal)
-    except InputError as problem:
-        raise GraphFormatError(f"{source.name}: {problem}") from problem
     return nets_hypergraph(found.offsets, found.pins, found.num_vertices)
 
 
@@ -40,9 +38,8 @@ def _checked_ends(source: Source, rows: EdgeRows, shape: tuple[int, int]) -> np.
     """Row and column of each entry, from 0."""
     ends = np.asarray(rows.ends, np.int64)
     limits = np.array(shape)[:, None]
-    bad = ((ends < 1) | (ends > limits)).any(axis=0)
-    if bad.any():
-        entry = int(bad.argmax())
+    entry = first_true(((ends < 1) | (ends > limits)).any(axis=0))
+    if entry is not None:
         source.refuse(rows.line_of(source, entry), f"entry ({ends[0, entry]}, {ends[1, entry]}) is "
                       f"outside of the matrix of {shape[0]} x {shape[1]}")
     return ends - 1

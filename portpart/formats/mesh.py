@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from portpart.errors import GraphFormatError, InputError, shown
+from portpart.errors import InputError, shown
 from portpart.formats import text
-from portpart.graphs import Graph, Mesh, mesh_from
+from portpart.formats.number_lines import NumberLines, without_first
+from portpart.graphs import Graph, Mesh, first_true, mesh_from
 
 SYNTAX = text.LineSyntax(comments=b"%", keep_blank=True)
 
@@ -46,33 +47,30 @@ def graph_of_mesh(mesh: Mesh, kind: str, common_nodes: int | str | None) -> Grap
 def mesh_of(source: text.Source) -> Mesh:
     """The mesh of a file."""
     text.refuse_foreign(source)
-    lines = text.read_lines(source.data, SYNTAX)
-    if lines.bad_byte is not None:
-        text.refuse_number(source, lines.bad_byte, f"METIS mesh {text.TO_SCALE}")
-    count, weighted = _header(source, lines)
-    starts = _element_starts(source, lines, count)
-    values = lines.values[starts[0] : starts[count]]
-    starts -= starts[0]
+    lines = NumberLines.of(source, SYNTAX, f"METIS mesh {text.TO_SCALE}")
+    count, weighted = _header(lines)
+    if len(lines) < count:
+        lines.refuse_end(f"{len(lines)} of {count} elements")
+    lines.refuse_after(count, f"line of the last of {count} elements")
+    starts, values = lines.numbers(1, 1 + count)
     weights = None
     if weighted:
-        _check_lengths(source, starts)
-        leading = np.zeros(len(values), bool)
-        leading[starts[:-1]] = True
-        weights, values = values[leading], values[~leading]
+        if (element := first_true(starts[1:] == starts[:-1])) is not None:
+            source.refuse(lines.line_of(1 + element), f"no numbers for element {element + 1}; a "
+                          "weight and its nodes are expected")
+        weights, values = values[starts[:-1]], without_first(starts, values)
         starts -= np.arange(count + 1)
-    _check_nodes(source, starts, values)
-    try:
+    if (place := first_true(values < 1)) is not None:
+        element = int(np.searchsorted(starts, place, side="right")) - 1
+        source.refuse(lines.line_of(1 + element), f"node {values[place]}; nodes count from 1")
+    source.refuse_size(None, int(values.max(initial=0)))
+    with source.errors_at(lambda element: lines.line_of(1 + element), "numbered from 0"):
         return mesh_from((starts, values - 1), None, weights)
-    except InputError as problem:
-        if problem.vertex is None:
-            raise GraphFormatError(f"{source.name}: {problem}") from problem
-        source.refuse(_line_of(source, problem.vertex), f"{problem} (numbered from 0)")
 
 
-def _header(source: text.Source, lines: text.Lines) -> tuple[int, bool]:
+def _header(lines: NumberLines) -> tuple[int, bool]:
     """Number of elements, and whether they have weights."""
-    first = lines.values[: lines.starts[1]].tolist() if len(lines.starts) > 1 else []
-    line = source.line_of_row(SYNTAX, 0, 0)
+    source, first, line = lines.source, lines.header(), lines.line_of(0)
     if not 1 <= len(first) <= 2 or min(first) < 0:
         source.refuse(line, "a METIS mesh begins with 'elements [weights]': the number of elements "
                             "and, if they have weights, 1")
@@ -80,39 +78,6 @@ def _header(source: text.Source, lines: text.Lines) -> tuple[int, bool]:
         source.refuse(line, f"{first[1]} weights per element: several constraints are not "
                             "supported; METIS 4 meant a kind of element by it: leave it out")
     return first[0], first[1:] == [1]
-
-
-def _element_starts(source: text.Source, lines: text.Lines, count: int) -> np.ndarray:
-    """Where the numbers of each element begin, and the end of the last."""
-    rows = len(lines.starts) - 2
-    if rows < count:
-        source.refuse(source.data.count(b"\n") + 1,
-                      f"the file ends after {rows} of {count} elements")
-    if lines.starts[count + 1] < len(lines.values):
-        row = int(np.searchsorted(lines.starts, lines.starts[count + 1], side="right")) - 1
-        source.refuse(source.line_of_row(SYNTAX, 0, row),
-                      f"numbers after the line of the last of {count} elements")
-    return lines.starts[1 : count + 2].copy()
-
-
-def _check_lengths(source: text.Source, starts: np.ndarray) -> None:
-    short = starts[1:] == starts[:-1]
-    if short.any():
-        element = int(short.argmax())
-        source.refuse(_line_of(source, element), f"no numbers for element {element + 1}; a weight "
-                                                 "and its nodes are expected")
-
-
-def _check_nodes(source: text.Source, starts: np.ndarray, nodes: np.ndarray) -> None:
-    if len(nodes) and int(nodes.min()) < 1:
-        place = int((nodes < 1).argmax())
-        element = int(np.searchsorted(starts, place, side="right")) - 1
-        source.refuse(_line_of(source, element), f"node {nodes[place]}; nodes count from 1")
-    source.refuse_size(None, int(nodes.max(initial=0)))
-
-
-def _line_of(source: text.Source, element: int) -> int:
-    return source.line_of_row(SYNTAX, 0, 1 + element)
 
 
 def mesh_text(mesh: Mesh) -> Iterator[Any]:

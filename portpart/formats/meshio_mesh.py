@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from portpart.errors import GraphFormatError, InputError
+from portpart.errors import GraphFormatError, InputError, errors_of_file, reading
 from portpart.formats.mesh import graph_of_mesh
 from portpart.formats.text import STREAM, PathLike, Source, bare_name
 from portpart.graphs import Graph, Mesh, mesh_from
@@ -56,12 +56,8 @@ def read_foreign(path: PathLike, file_format: str | None = None) -> Any:
     name, meshio = os.fspath(path), meshio_module()
     if name == STREAM:
         raise InputError("meshio reads files, not standard input")
-    try:
-        with open(name, "rb"):
-            pass
-    except (OSError, ValueError) as problem:
-        reason = getattr(problem, "strerror", None) or problem
-        raise InputError(f"{name or repr(name)} cannot be read: {reason}") from problem
+    with reading(name), open(name, "rb"):
+        pass
     said = io.StringIO()
     try:
         with redirect_stdout(said), redirect_stderr(said):
@@ -80,10 +76,8 @@ def read_foreign(path: PathLike, file_format: str | None = None) -> Any:
 
 def mesh_of_foreign(read: Any, name: str) -> Mesh:
     """The mesh of what meshio has read; errors name the file."""
-    try:
+    with errors_of_file(name):
         return mesh_from(read, None, None)
-    except InputError as problem:
-        raise GraphFormatError(f"{name}: {problem}") from problem
 
 
 def vtu_text(mesh: Any, cell_data: dict[str, list[np.ndarray]],

@@ -9,23 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
-from portpart.errors import GraphFormatError, InputError
-from portpart.formats.text import (
-    STRICT,
-    TO_SCALE,
-    Lines,
-    LineSyntax,
-    ReadingRules,
-    Source,
-    read_lines,
-    refuse_number,
-    rendered_rows,
-)
-from portpart.graphs import MAX_INT32, Graph, csr_graph
+from portpart.formats.number_lines import NumberLines
+from portpart.formats.text import STRICT, TO_SCALE, LineSyntax, ReadingRules, Source, rendered_rows
+from portpart.graphs import MAX_INT32, Graph, csr_graph, first_true
 
 SYNTAX = LineSyntax(comments=b"%", keep_blank=True)
 
@@ -70,10 +60,9 @@ class Body:
     first: int
     skipped: int
 
-    def refuse(self, vertex: int, problem: str) -> NoReturn:
-        """Raise a `GraphFormatError` that names the line of a vertex."""
-        self.source.refuse(
-            self.source.line_of_row(SYNTAX, 0, self.skipped + vertex - self.first), problem)
+    def line_of(self, vertex: int) -> int:
+        """Number of the line of a vertex."""
+        return self.source.line_of_row(SYNTAX, 0, self.skipped + vertex - self.first)
 
     def rows(self, starts: np.ndarray, values: np.ndarray) -> tuple[Any, ...]:
         """Offsets, targets from 0, weights or None, vertex weights or None.
@@ -99,15 +88,14 @@ class Body:
     def _check_line_lengths(self, lengths: np.ndarray) -> None:
         header = self.header
         spare = lengths - header.leading
-        wrong = (spare < 0) | (spare % header.stride != 0)
-        if wrong.any():
-            place = int(wrong.argmax())
+        place = first_true((spare < 0) | (spare % header.stride != 0))
+        if place is not None:
             vertex = self.first + place
             parts = ["a size"] * header.vertex_sizes + ["a weight"] * header.vertex_weights
             parts.append("pairs of neighbour and edge weight" if header.edge_weights
                          else "neighbours")
-            self.refuse(vertex, f"{lengths[place]} numbers for vertex {vertex + 1}; expected "
-                                f"{', '.join(parts)}")
+            self.source.refuse(self.line_of(vertex), f"{lengths[place]} numbers for vertex "
+                               f"{vertex + 1}; expected {', '.join(parts)}")
 
     def _check_targets(self, offsets: np.ndarray, targets: np.ndarray) -> None:
         n = self.header.num_vertices
@@ -115,8 +103,8 @@ class Body:
             return
         arc = int(((targets < 1) | (targets > n)).argmax())
         vertex = self.first + int(np.searchsorted(offsets, arc, side="right")) - 1
-        self.refuse(vertex, f"neighbour {targets[arc]} of vertex {vertex + 1} is not a vertex; "
-                            f"vertices are 1 ... {n}")
+        self.source.refuse(self.line_of(vertex), f"neighbour {targets[arc]} of vertex {vertex + 1} "
+                           f"is not a vertex; vertices are 1 ... {n}")
 
 
 def parse(source: Source, rules: ReadingRules = STRICT) -> Graph:
@@ -128,23 +116,19 @@ def parse(source: Source, rules: ReadingRules = STRICT) -> Graph:
         Naming file and line of the first deviation from the format, an edge that stands on the
         line of one end only included (unless the rules symmetrize).
     """
-    lines = read_lines(source.data, SYNTAX)
-    refuse_words(source, lines)
-    header = header_of(source, lines)
-    _check_line_count(source, lines, header)
+    lines = lines_of(source)
+    header = header_of(lines)
+    n = header.num_vertices
+    if len(lines) < n:
+        lines.refuse_end(f"the lines of {len(lines)} of {n} vertices; a vertex without neighbours "
+                         "needs a blank line")
+    lines.refuse_after(n, f"line of the last of {n} vertices")
     body = Body(source, header, 0, 1)
-    starts = lines.starts[1 : header.num_vertices + 2]
-    values = lines.values[starts[0] : starts[-1]]
-    starts -= starts[0]
-    offsets, targets, weights, vertex_weights = body.rows(starts, values)
+    offsets, targets, weights, vertex_weights = body.rows(*lines.numbers(1, 1 + n))
     targets, weights = targets.astype(np.int32), _narrowed(weights)
-    del lines, values  # as large as the text; the graph is made without them
-    try:
+    del lines  # as large as the text; the graph is made without them
+    with source.errors_at(body.line_of):
         graph = csr_graph(offsets, targets, weights, vertex_weights, **rules.of_arcs())
-    except InputError as problem:
-        if problem.vertex is None:
-            raise GraphFormatError(f"{source.name}: {problem}") from problem
-        body.refuse(problem.vertex, f"{problem} (vertices numbered from 0)")
     if not rules.symmetrize and 2 * header.num_edges not in (len(targets), graph.num_arcs):
         line = source.line_of_row(SYNTAX, 0, 0)
         source.refuse(line, f"the header promises {header.num_edges} edges, the lines below hold "
@@ -175,18 +159,16 @@ def text(graph: Graph) -> Iterator[Any]:
     yield rendered_rows(values, starts)
 
 
-def refuse_words(source: Source, lines: Lines) -> None:
-    """Raise if a word is not an integer."""
-    if lines.bad_byte is not None:
-        refuse_number(source, lines.bad_byte,
-                      f"METIS {TO_SCALE}, or write an edge list with weights in the third column, "
-                      "which weights='round' (--weights round) scales and rounds")
+def lines_of(source: Source) -> NumberLines:
+    """The lines of a file, or of a piece of one."""
+    return NumberLines.of(source, SYNTAX, (
+        f"METIS {TO_SCALE}, or write an edge list with weights in the third column, "
+        "which weights='round' (--weights round) scales and rounds"))
 
 
-def header_of(source: Source, lines: Lines, size: int | None = None) -> MetisHeader:
-    """The first line of a file of `size` bytes; by default `source` has all of them."""
-    first = lines.values[: lines.starts[1]].tolist() if len(lines.starts) > 1 else []
-    line = source.line_of_row(SYNTAX, 0, 0)
+def header_of(lines: NumberLines, size: int | None = None) -> MetisHeader:
+    """The first line of a file of `size` bytes; by default `lines` are all of it."""
+    source, first, line = lines.source, lines.header(), lines.line_of(0)
     if not 2 <= len(first) <= 4 or min(first) < 0:
         source.refuse(line, "a METIS file begins with 'n m [fmt [ncon]]': the numbers of vertices "
                             "and edges")
@@ -200,18 +182,6 @@ def header_of(source: Source, lines: Lines, size: int | None = None) -> MetisHea
         source.refuse(line, f"{constraints} weights per vertex (ncon): several constraints are "
                             "not yet supported; keep one weight per vertex")
     return MetisHeader(n, m, bool(sizes), bool(vertex), bool(edge))
-
-
-def _check_line_count(source: Source, lines: Lines, header: MetisHeader) -> None:
-    n, rows = header.num_vertices, len(lines.starts) - 2
-    if rows < n:
-        source.refuse(source.data.count(b"\n") + 1,
-                      f"the file ends after the lines of {rows} of {n} vertices; a vertex without "
-                      "neighbours needs a blank line")
-    if lines.starts[n + 1] < len(lines.values):
-        row = int(np.searchsorted(lines.starts, lines.starts[n + 1], side="right")) - 1
-        source.refuse(source.line_of_row(SYNTAX, 0, row),
-                      f"numbers after the line of the last of {n} vertices")
 
 
 def _narrowed(weights: np.ndarray | None) -> np.ndarray | None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from portpart.errors import GraphFormatError, InputError, shown
+from portpart.errors import GraphFormatError, InputError, errors_of_file, shown
 from portpart.formats.arrays import ENDS, NAMES, names_of, packed_names, read_array
 from portpart.formats.dense import graph_of_table
 from portpart.formats.text import (
@@ -44,12 +44,8 @@ def parse(source: Source, rules: ReadingRules = STRICT) -> Graph:
     arrays = arrays_of(source)
     if len(arrays) == 1 and not arrays.keys() & KNOWN:
         arrays = arrays_of(source, arrays.keys())
-    try:
+    with errors_of_file(source.name):
         return _graph_of(source, arrays, rules)
-    except GraphFormatError:
-        raise
-    except InputError as problem:
-        raise GraphFormatError(f"{source.name}: {problem}") from problem
 
 
 def text(graph: Graph) -> Iterator[Any]:

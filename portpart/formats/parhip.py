@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from portpart.errors import GraphFormatError, InputError
+from portpart.errors import GraphFormatError, errors_of_file
 from portpart.formats.text import STRICT, ReadingRules, Source
-from portpart.graphs import MAX_INT32, MAX_ROWS, Graph, csr_graph
+from portpart.graphs import MAX_INT32, MAX_ROWS, Graph, csr_graph, first_true
 
 HEADER_BYTES = 24
 
@@ -86,8 +86,7 @@ class ParhipLayout:
         begin, width = self.targets.begin, self.targets.dtype.itemsize
         wrong = (positions < begin) | (positions > self.targets.end)
         wrong |= (positions % np.uint64(width)).astype(np.int64) != begin % width
-        if wrong.any():
-            at = int(wrong.argmax())
+        if (at := first_true(wrong)) is not None:
             raise GraphFormatError(
                 f"{self.name}: the row of vertex {first + at} begins at byte {positions[at]}; rows "
                 f"are in bytes {begin} to {self.targets.end}, {width} for each target")
@@ -109,10 +108,8 @@ def parse(source: Source, rules: ReadingRules = STRICT) -> Graph:
     weights, vertex_weights = (
         None if section is None else section.of(source.data).astype(section.dtype.newbyteorder("="))
         for section in (layout.weights, layout.vertex_weights))
-    try:
+    with errors_of_file(source.name):
         return csr_graph(offsets, ids.astype(np.int32), weights, vertex_weights, **rules.of_arcs())
-    except InputError as problem:
-        raise GraphFormatError(f"{source.name}: {problem}") from problem
 
 
 def text(graph: Graph) -> Iterator[Any]:
@@ -176,8 +173,7 @@ def fits(data: bytes) -> bool:
 
 def refuse_targets(name: str, ids: np.ndarray, num_vertices: int, first: int = 0) -> None:
     """Raise if a target is no vertex; `first` is the number of the first arc."""
-    if len(ids) and int(ids.max()) >= num_vertices:
-        arc = int((ids >= num_vertices).argmax())
+    if (arc := first_true(ids >= num_vertices)) is not None:
         raise GraphFormatError(f"{name}: the target of arc {first + arc} is {ids[arc]}; vertices "
                                f"are 0 to {num_vertices - 1}")
 

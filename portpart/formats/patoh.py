@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from portpart.formats.net_rows import NetLines, NumberLines, hypergraph_of, nets_of, rows_of
+from portpart.formats.number_lines import NetLines, NumberLines, hypergraph_of, nets_of, rows_of
 from portpart.formats.text import Source
-from portpart.graphs import Hypergraph
+from portpart.graphs import Hypergraph, first_true
 
 OF_CELLS, OF_NETS = 1, 2
 """Bits of the scheme of weights."""
@@ -78,7 +78,7 @@ def _cell_weights(rows: NumberLines, header: PatohHeader) -> np.ndarray | None:
     """The numbers after the nets, on any number of lines."""
     n, m = header.num_cells, header.num_nets
     if not header.scheme & OF_CELLS:
-        rows.refuse_after(m, f"of {m} nets")
+        rows.refuse_after(m, f"last of {m} nets")
         return None
     weights = rows.numbers(1 + m, 1 + len(rows))[1]
     if len(weights) < n:
@@ -86,8 +86,7 @@ def _cell_weights(rows: NumberLines, header: PatohHeader) -> np.ndarray | None:
     if len(weights) > n:
         line, _ = _line_of_weight(rows, m, n)
         rows.source.refuse(line, f"numbers after the weights of {n} cells")
-    if n and int(weights.min()) < 0:
-        cell = int((weights < 0).argmax())
+    if (cell := first_true(weights < 0)) is not None:
         rows.source.refuse_at(*_line_of_weight(rows, m, cell), f"cell {cell + header.base} has "
                               f"weight {weights[cell]}; weights must be >= 0")
     return weights

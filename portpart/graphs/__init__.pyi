@@ -5,6 +5,7 @@ from .arrays import (
     Numbers as Numbers,
     SparseMatrix as SparseMatrix,
     as_array as as_array,
+    first_true as first_true,
     home_of as home_of,
     host_array as host_array,
     host_integers as host_integers,

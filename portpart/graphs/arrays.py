@@ -122,6 +122,13 @@ def space_of(values: Any) -> ExecutionSpace:
     return backends.space("cpu")
 
 
+def first_true(mask: ArrayLike) -> int | None:
+    """The place of the first True in an array of the host; None without any."""
+    flags = np.asarray(mask)
+    place = int(flags.argmax()) if len(flags) else 0
+    return place if len(flags) and flags[place] else None
+
+
 def home_of(arrays: Sequence[Any]) -> ExecutionSpace | None:
     """The space of the GPU whose memory holds the first of these that is in one, if any is."""
     spaces = (space_of(each) for each in arrays if each is not None)

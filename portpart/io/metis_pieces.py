@@ -10,8 +10,8 @@ from typing import BinaryIO
 import numpy as np
 
 from portpart.backends.programs import ExecutionSpace
-from portpart.errors import GraphFormatError, InputError, typed_memory_errors
-from portpart.formats import SYNTAX, Body, MetisHeader, header_of, refuse_words, text
+from portpart.errors import GraphFormatError, reading, typed_memory_errors
+from portpart.formats import SYNTAX, Body, MetisHeader, header_of, lines_of, text
 from portpart.graphs import Rows, checked_rows
 from portpart.inputs import checked_limit
 from portpart.options import checked_integer
@@ -168,23 +168,14 @@ class MetisPiece:
         n = self.num_vertices
         first = min(checked_integer("lines_before", lines_before, 0, 2**62), n)
         count = min(self.num_lines, n - first)
-        lines = text.read_lines(self._source.data, SYNTAX)
-        refuse_words(self._source, lines)
-        starts, values = lines.starts[: count + 1], lines.values[: lines.starts[count]]
-        if len(values) < len(lines.values):
-            row = int(np.searchsorted(lines.starts, len(values), side="right")) - 1
-            self._source.refuse(self._source.line_of_row(SYNTAX, 0, row),
-                                f"numbers after the line of the last of {n} vertices")
+        lines = lines_of(self._source)
+        lines.refuse_after(count - 1, f"line of the last of {n} vertices")
         body = Body(self._source, self._header, first, 0)
-        offsets, targets, weights, vertex_weights = body.rows(starts, values)
-        try:
+        offsets, targets, weights, vertex_weights = body.rows(*lines.numbers(0, count))
+        with self._source.errors_at(body.line_of):
             return checked_rows(first, n, offsets, np.ascontiguousarray(targets),
                                 None if weights is None else np.ascontiguousarray(weights),
                                 vertex_weights, space)
-        except InputError as problem:
-            if problem.vertex is None:
-                raise GraphFormatError(f"{self._source.name}: {problem}") from problem
-            body.refuse(problem.vertex, f"{problem} (vertices numbered from 0)")
 
     def check_totals(self, num_lines: int, num_words: int, num_arcs: int) -> None:
         """Compare the totals of all pieces with the first line of the file.
@@ -252,14 +243,8 @@ def open_metis_piece(path: text.PathLike, rank: int, size: int,
     size = checked_integer("size", size, 1, MAX_PIECES)
     rank = checked_integer("rank", rank, 0, size - 1)
     name, limit = os.fspath(path), checked_limit(max_vertices)
-    try:
-        with open(name, "rb") as file:
-            return _piece_of(name, file, rank, size, limit)
-    except InputError:
-        raise
-    except (OSError, ValueError) as problem:
-        reason = getattr(problem, "strerror", None) or problem
-        raise InputError(f"{name or repr(name)} cannot be read: {reason}") from problem
+    with reading(name), open(name, "rb") as file:
+        return _piece_of(name, file, rank, size, limit)
 
 
 def _piece_of(name: str, file: BinaryIO, rank: int, size: int, limit: int | None) -> MetisPiece:
@@ -267,10 +252,7 @@ def _piece_of(name: str, file: BinaryIO, rank: int, size: int, limit: int | None
     file.seek(0)
     _refuse_packed(name, file.read(text.FIRST_BYTES))
     line, number, body = _first_line(name, file)
-    head = PieceSource(name, line, limit, lambda: number)
-    lines = text.read_lines(line, SYNTAX)
-    refuse_words(head, lines)
-    header = header_of(head, lines, length)
+    header = header_of(lines_of(PieceSource(name, line, limit, lambda: number)), length)
     return MetisPiece(piece_of(name, file, body, rank, size, limit), header)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from portpart import backends
 from portpart.backends.communication import each_of_ranks, from_first_rank, planned, sum_over_ranks
-from portpart.errors import GraphFormatError, InputError
+from portpart.errors import GraphFormatError, InputError, reading, writing
 from portpart.formats.text import (
     COMPRESSIONS,
     FIRST_BYTES,
@@ -80,10 +80,8 @@ def _make(rank: int, name: str, made: list[str]) -> None:
     """Make the file that all ranks write to, on rank 0; its name is added to `made`."""
     if rank > 0:
         return
-    try:
+    with writing(name):
         handle, temporary = new_temporary(name)
-    except OSError as problem:
-        raise InputError(f"{name} cannot be written: {problem.strerror or problem}") from problem
     made.append(temporary)
     os.close(handle)
 
@@ -91,7 +89,7 @@ def _make(rank: int, name: str, made: list[str]) -> None:
 def _write(temporary: str, name: str, begin: int, text: np.ndarray) -> None:
     """Write bytes from a place of a file on."""
     try:
-        with open(temporary, "r+b", buffering=0) as file:
+        with writing(name, FileNotFoundError), open(temporary, "r+b", buffering=0) as file:
             file.seek(begin)
             left = text.data
             while len(left):
@@ -99,8 +97,6 @@ def _write(temporary: str, name: str, begin: int, text: np.ndarray) -> None:
     except FileNotFoundError as problem:
         raise InputError(f"{name} cannot be written: this rank does not see {temporary}, which "
                          "rank 0 has made; write to a folder that all ranks share") from problem
-    except OSError as problem:
-        raise InputError(f"{name} cannot be written: {problem.strerror or problem}") from problem
 
 
 def _finish(made: list[str], name: str, total: int) -> None:
@@ -110,11 +106,8 @@ def _finish(made: list[str], name: str, total: int) -> None:
         if size != total:
             raise InputError(f"{name} cannot be written: its lines have {total} bytes, and {size} "
                              "have arrived; write to a folder that all ranks share")
-        try:
+        with writing(name):
             move_into_place(temporary, name)
-        except OSError as problem:
-            raise InputError(
-                f"{name} cannot be written: {problem.strerror or problem}") from problem
     made.clear()
 
 
@@ -177,17 +170,11 @@ def _piece(name: str, rank: int, size: int, n: int) -> PieceSource:
     """The lines that a rank reads: its piece of plain text, or on rank 0 all of a packed file."""
     if name == STREAM:
         raise InputError("ranks read files, not standard input")
-    try:
-        with open(name, "rb") as file:
-            begin = file.read(FIRST_BYTES)
-            if not is_packed(begin) and not begin.startswith(ZIP_MEMBER):
-                body = len(UTF8_MARK) if begin.startswith(UTF8_MARK) else 0
-                return piece_of(name, file, body, rank, size)
-    except InputError:
-        raise
-    except (OSError, ValueError) as problem:
-        reason = getattr(problem, "strerror", None) or problem
-        raise InputError(f"{name or repr(name)} cannot be read: {reason}") from problem
+    with reading(name), open(name, "rb") as file:
+        begin = file.read(FIRST_BYTES)
+        if not is_packed(begin) and not begin.startswith(ZIP_MEMBER):
+            body = len(UTF8_MARK) if begin.startswith(UTF8_MARK) else 0
+            return piece_of(name, file, body, rank, size)
     if rank > 0:
         return PieceSource(name, b"")
     whole = read_source(name, n)

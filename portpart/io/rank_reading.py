@@ -18,7 +18,7 @@ from portpart.backends.communication import (
     sum_over_ranks,
 )
 from portpart.backends.programs import Array, ExecutionSpace
-from portpart.errors import GraphFormatError, InputError, shown
+from portpart.errors import GraphFormatError, InputError, reading, shown
 from portpart.formats.text import FIRST_BYTES, STREAM, PathLike, is_packed
 from portpart.graphs import VERTEX_COST, Graph, Rows, balanced_borders, degrees_of
 from portpart.graphs.ranks import RankGraph, graph_of_ranks
@@ -121,12 +121,8 @@ def _way_to_read(path: PathLike, file_format: str | None, options: dict[str, Any
         return BY_ROWS
     if any(value is not None for value in options.values()):
         return BY_ONE
-    try:
-        with open(name, "rb") as file:
-            begin = file.read(FIRST_BYTES)
-    except (OSError, ValueError) as problem:
-        reason = getattr(problem, "strerror", None) or problem
-        raise InputError(f"{name or repr(name)} cannot be read: {reason}") from problem
+    with reading(name), open(name, "rb") as file:
+        begin = file.read(FIRST_BYTES)
     known = file_format or format_of_name(name)
     if is_packed(begin):
         return BY_ONE

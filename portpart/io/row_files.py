@@ -10,7 +10,7 @@ import numpy as np
 
 from portpart import backends, formats, graphs
 from portpart.backends.programs import ExecutionSpace
-from portpart.errors import GraphFormatError, InputError, typed_memory_errors
+from portpart.errors import GraphFormatError, errors_of_file, reading, typed_memory_errors
 from portpart.formats.text import FIRST_BYTES, PathLike, is_packed
 from portpart.options import checked_integer
 
@@ -84,21 +84,16 @@ class RowFile:
             If there is no such range.
         """
         low, high = graphs.checked_range(first, last, self.num_vertices)
-        try:
+        weights, masses = self._stored.weights, self._stored.vertex_weights
+        with errors_of_file(self.name):
             offsets = self._offsets(low, high)
             begin, end = int(offsets[0]), int(offsets[-1])
-            weights = self._stored.weights
-            masses = self._stored.vertex_weights
             return graphs.checked_rows(
                 low, self.num_vertices, offsets - begin,
                 _integers(self._stored.targets.part(begin, end), "targets"),
                 None if weights is None else _integers(weights.part(begin, end), "weights"),
                 None if masses is None else _integers(masses.part(low, high), "vertex weights"),
                 space)
-        except GraphFormatError:
-            raise
-        except InputError as problem:
-            raise GraphFormatError(f"{self.name}: {problem}") from problem
 
     def borders(self, size: int, vertex_cost: int = graphs.VERTEX_COST) -> list[int]:
         """Choose borders of ranges for `size` ranks, equal on all of them.
@@ -132,26 +127,19 @@ class RowFile:
     def _offsets(self, low: int, high: int) -> np.ndarray:
         """Offsets of the rows of a range, which ascend."""
         offsets = self._checked(low, high)
-        descends = np.diff(offsets) < 0
-        if descends.any():
-            v = low + int(descends.argmax())
-            raise GraphFormatError(f"{self.name}: the row of vertex {v} ends before it begins, at "
-                                   f"arcs {offsets[v - low + 1]} and {offsets[v - low]}")
+        if (row := graphs.first_true(np.diff(offsets) < 0)) is not None:
+            raise GraphFormatError(f"{self.name}: the row of vertex {low + row} ends before it "
+                                   f"begins, at arcs {offsets[row + 1]} and {offsets[row]}")
         return offsets
 
     def _checked(self, low: int, high: int) -> np.ndarray:
         """Offsets number `low` to `high`, the latter included: each from 0 to the arcs."""
-        try:
+        with errors_of_file(self.name):
             offsets = self._stored.as_offsets(self._stored.offsets.part(low, high + 1), low)
-        except GraphFormatError:
-            raise
-        except InputError as problem:
-            raise GraphFormatError(f"{self.name}: {problem}") from problem
         wrong = (offsets < 0) | (offsets > self.num_arcs)
         wrong[0] |= low == 0 and offsets[0] != 0
         wrong[-1] |= high == self.num_vertices and offsets[-1] != self.num_arcs
-        if wrong.any():
-            place = int(wrong.argmax())
+        if (place := graphs.first_true(wrong)) is not None:
             raise GraphFormatError(f"{self.name}: offset {low + place} is {offsets[place]}; "
                                    f"offsets ascend from 0 to {self.num_arcs}, the number of arcs")
         return offsets
@@ -191,13 +179,8 @@ def open_rows(path: PathLike) -> RowFile:
     """
     name = os.fspath(path)
     with ExitStack() as opened:
-        try:
+        with reading(name):
             stored = _stored_rows(name, opened)
-        except InputError:
-            raise
-        except (OSError, ValueError) as problem:
-            reason = getattr(problem, "strerror", None) or problem
-            raise InputError(f"{name or repr(name)} cannot be read: {reason}") from problem
         return RowFile(name, stored, opened.pop_all())
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from portpart import backends, graphs, inputs
-from portpart.errors import InputError, shown, typed_memory_errors
+from portpart.errors import InputError, errors_of_file, shown, typed_memory_errors
 from portpart.formats import hmetis, mesh_text, meshio_module, points_and_cells, vtu_text
 from portpart.formats.text import PathLike, bare_name, why_unwritable, write_chunks, write_together
 
@@ -231,11 +231,9 @@ def mesh_suffix(file: str) -> str:
 
 def refuse_unwritable(mesh: graphs.MeshLike, file: str) -> None:
     """Raise, before the work, if the `Mesh` of a file cannot be written as a file of VTK."""
-    try:
+    with errors_of_file(file, InputError):
         if isinstance(mesh, graphs.Mesh):
             points_and_cells(mesh)
-    except InputError as problem:
-        raise InputError(f"{file}: {problem}") from problem
 
 
 @typed_memory_errors
@@ -313,10 +311,8 @@ def _piece_text(file: str, piece: graphs.Submesh[graphs.Mesh]) -> bytes:
 def _named(file: str, mesh: graphs.MeshLike, cell_data: dict[str, list[np.ndarray]],
            point_data: dict[str, np.ndarray]) -> bytes:
     """The VTK file of a mesh; errors name `file`."""
-    try:
+    with errors_of_file(file, InputError):
         return vtu_text(mesh, cell_data, point_data)
-    except InputError as problem:
-        raise InputError(f"{file}: {problem}") from problem
 
 
 def _pvtu(names: Sequence[str], ghosts: int) -> str:

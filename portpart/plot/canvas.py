@@ -10,7 +10,7 @@ import numpy as np
 
 from portpart.base.interrupts import late_signals
 from portpart.errors import InputError, shown
-from portpart.graphs import host_array
+from portpart.graphs import first_true, host_array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,9 +75,8 @@ def host_points(points: ArrayLike | None, what: str = "points") -> np.ndarray:
         raise InputError(f"{what} have shape {array.shape} and type {array.dtype}; coordinates of "
                          "shape (n, 2) or (n, 3) are needed")
     array = array.astype(np.float64)
-    bad = ~(np.abs(array) <= LARGEST).all(axis=1)
-    if bad.any():
-        place = int(bad.argmax())
+    place = first_true(~(np.abs(array) <= LARGEST).all(axis=1))
+    if place is not None:
         raise InputError(f"{what}[{place}] is {shown(array[place].tolist())}; coordinates must be "
                          f"finite, and at most {LARGEST:g}")
     flat = array.shape[1] == 3 and len(array) > 0 and np.ptp(array[:, 2]) == 0

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from portpart.errors import InputError, shown
+from portpart.graphs import first_true
 from portpart.plot.links import links_between
 
 if TYPE_CHECKING:
@@ -95,9 +96,8 @@ def checked_colors(colors: ArrayLike, k: int) -> np.ndarray:
     if array.ndim != 2 or len(array) < k or array.shape[1] != 3:
         raise InputError(f"colors have shape {array.shape} for {k} blocks; shape ({k}, 3) is "
                          "needed")
-    outside = ~((array >= 0) & (array <= 1)).all(axis=1)
-    if outside.any():
-        block = int(outside.argmax())
+    block = first_true(~((array >= 0) & (array <= 1)).all(axis=1))
+    if block is not None:
         raise InputError(f"colors[{block}] is {array[block].tolist()}; red, green and blue are "
                          "from 0 to 1")
     return array[:k]

@@ -19,7 +19,7 @@ from portpart.compat.pymetis.options import (
     warn_of_copies,
 )
 from portpart.errors import InputError, shown
-from portpart.graphs import Mesh
+from portpart.graphs import Mesh, first_true
 from portpart.inputs import as_graph, as_mesh
 from portpart.options import MAX_BLOCKS, checked_integer
 
@@ -240,8 +240,8 @@ def _mesh(connectivity: Any) -> Mesh:
     """The mesh, every node of it in an element."""
     # there, a tuple is a sequence of elements like any other
     mesh = as_mesh(list(connectivity) if isinstance(connectivity, tuple) else connectivity)
-    alone = np.bincount(mesh.nodes, minlength=mesh.num_nodes) == 0
-    if alone.any():
-        raise InputError(f"node {int(alone.argmax())} is in no element; part_mesh takes nodes "
+    alone = first_true(np.bincount(mesh.nodes, minlength=mesh.num_nodes) == 0)
+    if alone is not None:
+        raise InputError(f"node {alone} is in no element; part_mesh takes nodes "
                          "numbered from 0 without gaps, portpart.as_mesh those with gaps")
     return mesh

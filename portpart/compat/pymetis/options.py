@@ -12,7 +12,7 @@ from pymetis import ObjType, Options, zero_copy_dtype
 
 from portpart.api import MAX_SEED
 from portpart.errors import InputError
-from portpart.graphs import Blocks, Graph, host_array
+from portpart.graphs import Blocks, Graph, first_true, host_array
 from portpart.metrics import components_per_block
 
 UNSET = -1
@@ -144,7 +144,6 @@ def part_as_there(part: Blocks, nparts: int) -> Any:
 def refuse_pieces(graph: Graph, part: Blocks, nparts: int) -> None:
     """Raise unless the vertices of every block are connected."""
     pieces = components_per_block(graph, part, nparts)
-    if (pieces > 1).any():
-        block = int((pieces > 1).argmax())
+    if (block := first_true(pieces > 1)) is not None:
         raise InputError(f"contig=1: block {block} has {pieces[block]} components; portpart does "
                          "not connect blocks: try another seed, fewer blocks or more imbalance")

@@ -10,11 +10,11 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from portpart.errors import GraphFormatError, InputError
+from portpart.errors import GraphFormatError, InputError, errors_of_file, reading, writing
 from portpart.formats.text.packed import COMPRESSIONS, unpacked
 from portpart.formats.text.tokens import LineSyntax
 
@@ -94,6 +94,18 @@ class Source:
             raise GraphFormatError(f"{place}: {num_vertices} vertices in {size} bytes; if that is "
                                    f"right, pass max_vertices={num_vertices} (--max-vertices)")
 
+    @contextlib.contextmanager
+    def errors_at(self, line_of: Callable[[int], int],
+                  what: str = "vertices numbered from 0") -> Iterator[None]:
+        """Context in which errors name the file, and the line of their vertex if they have one."""
+        with errors_of_file(self.name):
+            try:
+                yield
+            except InputError as problem:
+                if problem.vertex is None:
+                    raise
+                self.refuse(line_of(problem.vertex), f"{problem} ({what})")
+
     def line_at(self, position: int) -> int:
         """Number of the line that holds a byte."""
         return self.data.count(b"\n", 0, position) + 1
@@ -169,12 +181,8 @@ def read_source(path: PathLike, max_vertices: int | None = None,
             raise InputError("standard input is closed")
         name, data = "<stdin>", sys.stdin.buffer.read()
     else:
-        try:
-            with open(name, "rb") as file:
-                data = file.read()
-        except (OSError, ValueError) as problem:
-            reason = getattr(problem, "strerror", None) or problem
-            raise InputError(f"{name or repr(name)} cannot be read: {reason}") from problem
+        with reading(name), open(name, "rb") as file:
+            data = file.read()
     name, data = unpacked(name, data, max_vertices, suffixes)
     if data.startswith(UTF16_MARKS):
         raise GraphFormatError(f"{name}: is UTF-16 text; save it as UTF-8 "
@@ -195,14 +203,11 @@ def write_chunks(path: PathLike, chunks: Iterable[Any]) -> None:
         _write_stream(chunks)
         return
     suffix = os.path.splitext(name)[1].lower()
-    try:
+    with writing(name):
         if os.path.exists(name) and not os.path.isfile(name):
             _write(os.open(name, os.O_WRONLY), suffix, chunks)
         else:
             _replace(os.path.realpath(name), suffix, chunks)
-    except OSError as problem:
-        reason = problem.strerror or problem
-        raise InputError(f"{name} cannot be written: {reason}") from problem
 
 
 def write_together(path: PathLike, files: Iterable[tuple[str, bytes]]) -> None:
@@ -231,15 +236,10 @@ def write_together(path: PathLike, files: Iterable[tuple[str, bytes]]) -> None:
 def _write_stream(chunks: Iterable[Any]) -> None:
     if sys.stdout is None:
         raise InputError("standard output is closed")
-    try:
+    with writing("standard output", BrokenPipeError):  # the reader has gone: not the caller's fault
         for chunk in chunks:
             sys.stdout.buffer.write(chunk)
         sys.stdout.buffer.flush()
-    except BrokenPipeError:  # the reader has gone: no error of the caller's
-        raise
-    except OSError as problem:
-        raise InputError("standard output cannot be written: "
-                         f"{problem.strerror or problem}") from problem
 
 
 def _replace(name: str, suffix: str, chunks: Iterable[Any]) -> None:

@@ -18,7 +18,7 @@ from portpart.errors import GraphFormatError, shown
 from portpart.formats.text.files import Source
 from portpart.formats.text.fractions import FRACTION
 from portpart.formats.text.rules import HOW, Columns, ReadingRules, columns_of
-from portpart.graphs import ENDS
+from portpart.graphs import ENDS, first_true
 
 INTEGER = re.compile(r"[+-]?\d{1,18}")
 NUMBER = re.compile(FRACTION.pattern.decode())
@@ -182,11 +182,10 @@ def _weights(source: Source, words: _NamedWords, rules: ReadingRules) -> np.ndar
     if all(map(INTEGER.fullmatch, texts)):
         return np.array(list(map(int, texts)), np.int64)
     values = np.array(list(map(float, texts)))
-    fraction = (values != np.rint(values)) | ~(np.abs(values) <= LARGEST_EXACT)
     if rules.takes_fractions:
         return values
-    if fraction.any():
-        row = int(fraction.argmax())
+    row = first_true((values != np.rint(values)) | ~(np.abs(values) <= LARGEST_EXACT))
+    if row is not None:
         source.refuse(words.lines[row], f"weight {texts[row]} is not an integer (or above 2**53): "
                       'weights="round" scales and rounds, weights="ignore" leaves weights out')
     return values.astype(np.int64)

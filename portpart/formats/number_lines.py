@@ -1,15 +1,15 @@
-"""Lines of pins, a line a net, as in hMETIS and PaToH files."""
+"""Lines of numbers below a header: of METIS files, and nets of hMETIS and PaToH files."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from portpart.errors import GraphFormatError, InputError
+from portpart.errors import errors_of_file
 from portpart.formats.text import TO_SCALE, Lines, LineSyntax, Source, read_lines, refuse_number
-from portpart.graphs import Hypergraph, nets_hypergraph
+from portpart.graphs import Hypergraph, first_true, nets_hypergraph
 
 SYNTAX = LineSyntax(comments=b"%")
 WITH_BLANK = LineSyntax(comments=b"%", keep_blank=True)
@@ -29,6 +29,14 @@ class NumberLines:
     syntax: LineSyntax
     lines: Lines
     num_skipped: int = 0
+
+    @classmethod
+    def of(cls, source: Source, syntax: LineSyntax, remedy: str) -> NumberLines:
+        """The lines of a file; raises for a word that is no integer, with what to do about it."""
+        lines = read_lines(source.data, syntax)
+        if lines.bad_byte is not None:
+            refuse_number(source, lines.bad_byte, remedy)
+        return cls(source, syntax, lines)
 
     def __len__(self) -> int:
         """Lines below the header."""
@@ -51,12 +59,12 @@ class NumberLines:
         """Raise for a file that ends too early."""
         self.source.refuse(self.source.data.count(b"\n") + 1, f"the file ends after {what}")
 
-    def refuse_after(self, row: int, last: str) -> None:
-        """Raise if numbers follow a row, which is the last that may have some."""
+    def refuse_after(self, row: int, what: str) -> None:
+        """Raise if numbers follow a row, called `what`, which is the last that may have some."""
         starts = self.lines.starts
         if starts[row + 1] < len(self.lines.values):
             later = int(np.searchsorted(starts, starts[row + 1], side="right")) - 1
-            self.source.refuse(self.line_of(later), f"numbers after the last {last}")
+            self.source.refuse(self.line_of(later), f"numbers after the {what}")
 
 
 class NetLines(NamedTuple):
@@ -78,14 +86,12 @@ class NetLines(NamedTuple):
 
 def rows_of(source: Source, blank: bool = False) -> NumberLines:
     """The lines of a file; with `blank` those without numbers count, below the header."""
-    syntax = WITH_BLANK if blank else SYNTAX
-    lines = read_lines(source.data, syntax)
-    if lines.bad_byte is not None:
-        refuse_number(source, lines.bad_byte, f"hMETIS and PaToH {TO_SCALE}")
+    rows = NumberLines.of(source, WITH_BLANK if blank else SYNTAX, f"hMETIS and PaToH {TO_SCALE}")
     if not blank:
-        return NumberLines(source, syntax, lines)
+        return rows
+    lines = rows.lines
     first = int((np.diff(lines.starts) > 0).argmax())
-    return NumberLines(source, syntax, Lines(lines.values, lines.starts[first:], None), first)
+    return replace(rows, lines=replace(lines, starts=lines.starts[first:]), num_skipped=first)
 
 
 def nets_of(rows: NumberLines, head: NetLines) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
@@ -107,28 +113,28 @@ def nets_of(rows: NumberLines, head: NetLines) -> tuple[np.ndarray, np.ndarray, 
 def hypergraph_of(source: Source, offsets: np.ndarray, pins: np.ndarray, num_vertices: int,
                   net_weights: np.ndarray | None, vertex_weights: np.ndarray | None) -> Hypergraph:
     """The hypergraph of what a file holds; errors name the file."""
-    try:
+    with errors_of_file(source.name):
         return nets_hypergraph(offsets, pins, num_vertices, net_weights, vertex_weights)
-    except InputError as problem:
-        raise GraphFormatError(f"{source.name}: {problem}") from problem
 
 
 def _weights_and_pins(rows: NumberLines, starts: np.ndarray,
                       values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Offsets and pins of the nets, and the weights before them."""
-    empty = starts[1:] == starts[:-1]
-    if empty.any():
-        net = int(empty.argmax())
+    if (net := first_true(starts[1:] == starts[:-1])) is not None:
         rows.source.refuse(rows.line_of(1 + net), f"net {net + 1} has no weight; a weight and its "
                                                   "pins are expected")
     weights = values[starts[:-1]]
-    if len(weights) and int(weights.min()) < 0:
-        net = int((weights < 0).argmax())
+    if (net := first_true(weights < 0)) is not None:
         rows.source.refuse_at(rows.line_of(1 + net), 0, f"net {net + 1} has weight {weights[net]}; "
                                                         "net weights must be >= 0")
-    is_pin = np.ones(len(values), bool)
-    is_pin[starts[:-1]] = False
-    return starts - np.arange(len(starts)), values[is_pin], weights
+    return starts - np.arange(len(starts)), without_first(starts, values), weights
+
+
+def without_first(starts: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The numbers of rows without the first one of each."""
+    kept = np.ones(len(values), bool)
+    kept[starts[:-1]] = False
+    return values[kept]
 
 
 def _check_pins(rows: NumberLines, head: NetLines, offsets: np.ndarray, pins: np.ndarray) -> None:
