@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 ARRAY_BEGINS = b"\x93NUMPY"
 
+HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+"""What reads the header of each version of the format."""
+
 
 def read_array(name: str, stream: Any, size: int) -> np.ndarray:
     """The array in a stream of `size` bytes.
@@ -56,7 +59,10 @@ def header_of(name: str, stream: Any) -> tuple[tuple[int, ...], bool, np.dtype]:
         If the stream does not begin with the header of an array.
     """
     try:
-        return _header(stream)
+        version = npy.read_magic(stream)
+        if version not in HEADERS:
+            raise ValueError(f"version {version} of the format")
+        return HEADERS[version](stream)
     except MemoryError:
         raise
     except Exception as problem:  # NumPy reads a header with Python's parser, which raises anything
@@ -77,16 +83,6 @@ def _filled(array: np.ndarray, stream: Any) -> bool:
         room[: len(piece)] = np.frombuffer(piece, np.uint8)
         room = room[len(piece) :]
     return True
-
-
-def _header(stream: Any) -> tuple[tuple[int, ...], bool, np.dtype]:
-    """Shape, order and type of the array that follows."""
-    version = npy.read_magic(stream)
-    if version == (1, 0):
-        return npy.read_array_header_1_0(stream)
-    if version == (2, 0):
-        return npy.read_array_header_2_0(stream)
-    raise ValueError(f"version {version} of the format")
 
 
 def _first_line(problem: BaseException) -> str:

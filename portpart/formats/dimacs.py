@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from portpart.errors import GraphFormatError, InputError
+from portpart.errors import GraphFormatError
 from portpart.formats.text import (
     BY_PLACE,
     STRICT,
@@ -60,9 +60,7 @@ def parse(source: Source, rules: ReadingRules = STRICT) -> Graph:
 
 def text(graph: Graph) -> Iterator[Any]:
     """A file of the 9th DIMACS challenge (weights: both arcs) or of PACE (none: edges once)."""
-    if graph.vertex_weights is not None:
-        raise InputError("a .gr file cannot hold vertex weights; write .graph or .npz")
-    sources, targets, weights = lower_edges(graph)
+    sources, targets, weights = lower_edges(graph, "a .gr file")
     tail, head = targets + 1, sources + 1
     if weights is None:
         yield f"p tw {graph.num_vertices} {len(tail)}\n".encode()

@@ -214,9 +214,8 @@ def distinct(names: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def text(graph: Graph) -> Iterator[Any]:
     """The edge list of a host graph, each edge once, with the names of vertices that have names."""
-    if graph.vertex_weights is not None:
-        raise InputError("an edge list cannot hold vertex weights; write .graph or .npz")
-    ends, weights = _ends_and_weights(graph)
+    large, small, weights = lower_edges(graph, "an edge list")
+    ends = small, large
     names = told_names(graph.names)
     if names is not None and why_unwritable(names) is None:
         yield f"# portpart: {graph.num_edges} edges by names of vertices\n".encode()
@@ -231,12 +230,6 @@ def text(graph: Graph) -> Iterator[Any]:
     columns = [*ends] + ([] if weights is None else [weights])
     values = np.stack(columns, axis=1).astype(np.int64).reshape(-1)
     yield rendered_rows(values, np.arange(len(ends[0]) + 1) * len(columns))
-
-
-def _ends_and_weights(graph: Graph) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray | None]:
-    """Each edge once, the smaller end first."""
-    sources, targets, weights = lower_edges(graph)
-    return (targets, sources), weights
 
 
 def _head(source: Source, header: bool | None) -> EdgeListHeader:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 import numpy as np
 
@@ -41,28 +41,25 @@ class Ispd98Header(NamedTuple):
         """Modules that are no pads."""
         return self.last_cell + 1
 
-    def number_of(self, name: bytes) -> int | None:
-        """Number of the module of a name; None if there is none."""
+    def number_of(self, source: Source, line: int, name: bytes) -> int:
+        """Number of the module of a name; raises if there is none."""
         match = MODULE.fullmatch(name)
-        if match is None:
-            return None
-        number = int(match[2])
-        if match[1] == b"a":
-            return number if number < self.num_cells else None
-        number += self.last_cell
-        return number if self.num_cells <= number < self.num_modules else None
+        number = -1 if match is None else int(match[2])
+        known = range(self.num_cells)
+        if match and match[1] == b"p":
+            number, known = number + self.last_cell, range(self.num_cells, self.num_modules)
+        if number not in known:
+            pads = self.num_modules - self.num_cells
+            cells = f"cells are a0 ... a{self.last_cell}"
+            source.refuse(line, f"{shown_word(name)!r} is not a module; {cells}"
+                          + (f", pads p1 ... p{pads}" if pads else ""))
+        return number
 
     def names(self) -> list[str]:
         """Names of all modules."""
         return [*(f"a{number}" for number in range(self.num_cells)),
                 *(f"p{number - self.last_cell}" for number in
                   range(self.num_cells, self.num_modules))]
-
-    def refuse(self, source: Source, line: int, name: bytes) -> NoReturn:
-        """Raise for a name that no module has."""
-        pads = self.num_modules - self.num_cells
-        known = f"cells are a0 ... a{self.last_cell}" + (f", pads p1 ... p{pads}" if pads else "")
-        source.refuse(line, f"{shown_word(name)!r} is not a module; {known}")
 
 
 def parse(source: Source, areas: PathLike | None = None) -> Hypergraph:
@@ -119,10 +116,7 @@ def _nets(source: Source, circuit: Ispd98Header,
             starts.append(len(pins))
         elif not starts:
             source.refuse(number, "the first pin continues a net; 's' starts one")
-        pin = circuit.number_of(words[0])
-        if pin is None:
-            circuit.refuse(source, number, words[0])
-        pins.append(pin)
+        pins.append(circuit.number_of(source, number, words[0]))
     for promised, found, what in ((circuit.num_pins, len(pins), "pins"),
                                   (circuit.num_nets, len(starts), "nets")):
         if promised != found:
@@ -137,9 +131,7 @@ def _areas(source: Source, circuit: Ispd98Header) -> np.ndarray:
         words = line.split()
         if len(words) != 2 or not is_count(words[1]):
             source.refuse(number, "expected a module and its area, a whole number")
-        module = circuit.number_of(words[0])
-        if module is None:
-            circuit.refuse(source, number, words[0])
+        module = circuit.number_of(source, number, words[0])
         if found[module] != UNKNOWN:
             source.refuse(number, f"a second area of {shown_word(words[0])}")
         found[module] = int(words[1])

@@ -8,11 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from portpart.errors import InputError
 from portpart.formats.text import (
     BY_PLACE,
     STRICT,
-    EdgeRows,
     LineSyntax,
     ReadingRules,
     Source,
@@ -53,8 +51,9 @@ def parse(source: Source, rules: ReadingRules = STRICT) -> Graph:
                      weighted, rules)
     source.refuse_size(size_line[0], n)
     check_entries(source, size_line[0], entries, rows.count)
-    if symmetry != b"general" and rules.symmetrize == SUM:
-        rows = _with_transpose(rows)
+    if symmetry != b"general" and rules.symmetrize == SUM:  # entries above the diagonal, too
+        weights = None if rows.weights is None else np.tile(rows.weights, 2)
+        rows = replace(rows, ends=np.hstack([rows.ends, rows.ends[::-1]]), weights=weights)
     return graph_of_rows(source, rows, n, 1, rules)
 
 
@@ -67,17 +66,9 @@ def _check_values(source: Source, field: bytes, symmetry: bytes, rules: ReadingR
                          'weights="abs" takes absolute values, weights="ignore" leaves them out')
 
 
-def _with_transpose(rows: EdgeRows) -> EdgeRows:
-    """The entries above the diagonal too, which a symmetric matrix does not list."""
-    weights = None if rows.weights is None else np.tile(rows.weights, 2)
-    return replace(rows, ends=np.hstack([rows.ends, rows.ends[::-1]]), weights=weights)
-
-
 def text(graph: Graph) -> Iterator[Any]:
     """The Matrix Market file of a host graph: its lower triangle, symmetric."""
-    if graph.vertex_weights is not None:
-        raise InputError("a Matrix Market file cannot hold vertex weights; write .graph or .npz")
-    sources, targets, weights = lower_edges(graph)
+    sources, targets, weights = lower_edges(graph, "a Matrix Market file")
     columns = [sources + 1, targets + 1] + ([] if weights is None else [weights])
     field = "pattern" if weights is None else "integer"
     yield f"%%MatrixMarket matrix coordinate {field} symmetric\n".encode()

@@ -14,12 +14,12 @@ from portpart.errors import GraphFormatError, InputError, errors_of_file, shown
 from portpart.formats.arrays import ENDS, NAMES, names_of, packed_names, read_array
 from portpart.formats.dense import graph_of_table
 from portpart.formats.text import (
-    DAMAGE,
     LARGEST_RATIO,
     STRICT,
     UNCHECKED_BYTES,
     ReadingRules,
     Source,
+    undamaged,
 )
 from portpart.graphs import Graph, csr_graph, parts_of_sparse, told_names
 
@@ -81,21 +81,15 @@ def arrays_of(source: Source, known: Collection[str] = KNOWN,
         If the file is no archive, or an array is damaged, holds objects or is suspiciously large.
     """
     arrays = {}
-    try:
-        with zipfile.ZipFile(io.BytesIO(source.data)) as archive:
-            for entry in archive.infolist():
-                name = entry.filename.removesuffix(".npy")
-                arrays[name] = np.empty(0)
-                if name in known:
-                    refuse_bomb(source, entry, remedy)
-                    with archive.open(entry) as stream:
-                        arrays[name] = read_array(f"{source.name}: {entry.filename}", stream,
-                                                  entry.file_size)
-    except DAMAGE as problem:
-        if isinstance(problem, InputError):
-            raise
-        raise GraphFormatError(f"{source.name}: no .npz archive of plain arrays: "
-                               f"{problem}") from problem
+    with undamaged(source.name), zipfile.ZipFile(io.BytesIO(source.data)) as archive:
+        for entry in archive.infolist():
+            name = entry.filename.removesuffix(".npy")
+            arrays[name] = np.empty(0)
+            if name in known:
+                refuse_bomb(source, entry, remedy)
+                with archive.open(entry) as stream:
+                    arrays[name] = read_array(f"{source.name}: {entry.filename}", stream,
+                                              entry.file_size)
     return arrays
 
 

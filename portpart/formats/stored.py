@@ -12,11 +12,11 @@ from typing import BinaryIO
 import numpy as np
 
 from portpart import backends
-from portpart.errors import GraphFormatError, InputError
+from portpart.errors import GraphFormatError
 from portpart.formats import parhip
 from portpart.formats.arrays import header_of
 from portpart.formats.npz import BARE_NAMES, OWN_NAMES
-from portpart.formats.text import DAMAGE
+from portpart.formats.text import undamaged
 from portpart.graphs import integral
 
 MAX_HEADER = 1 << 16
@@ -97,7 +97,7 @@ def rows_of_parhip(name: str, file: BinaryIO, size: int) -> StoredRows:
 def rows_of_npz(name: str, file: BinaryIO, size: int) -> StoredRows:
     """The arrays of an archive whose members are not compressed."""
     arrays = {}
-    try:
+    with undamaged(name):
         with zipfile.ZipFile(file) as archive:
             members = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
         for key in dict.fromkeys((*OWN_NAMES, *BARE_NAMES)):
@@ -109,10 +109,6 @@ def rows_of_npz(name: str, file: BinaryIO, size: int) -> StoredRows:
                 raise GraphFormatError(f"{where}: is compressed, and ranges are read of archives "
                                        "that are not: numpy.savez or portpart convert write such")
             arrays[key] = _stored(where, file, _begin_of(file, entry), entry.file_size, size)
-    except DAMAGE as problem:
-        if isinstance(problem, InputError):
-            raise
-        raise GraphFormatError(f"{name}: no .npz archive of plain arrays: {problem}") from problem
     return _rows_of_arrays(name, arrays)
 
 

@@ -13,5 +13,6 @@ from .netlist import (
     Netlist as Netlist,
     area_of as area_of,
     distinct as distinct,
+    named_graph as named_graph,
     read_areas as read_areas,
 )

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from portpart.formats import NamedGraph
-from portpart.formats.netlist.netlist import Netlist, distinct, read_areas
-from portpart.formats.text import PathLike, Source, is_count
+from portpart.formats.netlist.netlist import Netlist, distinct, named_graph
+from portpart.formats.text import Source, is_count
 
 HEADER = ("M", "I", "L", "O", "A", "B", "C", "J", "F")
 MIN_NUMBERS = 5
@@ -58,13 +59,9 @@ def parse_netlist(source: Source) -> Netlist:
     return _netlist(source, counts, circuit)
 
 
-def parse(source: Source, model: str = "star", max_fanout: int | None = None,
-          areas: PathLike | None = None) -> NamedGraph:
-    """The graph of the gates (see `Netlist.graph`) and their names."""
-    netlist = parse_netlist(source)
-    known = None if areas is None else read_areas(areas)
-    return NamedGraph(netlist.graph(model, max_fanout=max_fanout, areas=known),
-                      np.array(netlist.gate_names, object))
+def parse(source: Source, **options: Any) -> NamedGraph:
+    """The graph of the gates and their names, with the options of `named_graph`."""
+    return named_graph(parse_netlist(source), **options)
 
 
 def _header(source: Source) -> dict[str, int]:

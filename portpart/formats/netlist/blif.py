@@ -10,16 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NoReturn
-
-import numpy as np
+from typing import Any, NoReturn
 
 from portpart.errors import shown
 from portpart.formats import NamedGraph
-from portpart.formats.netlist.netlist import Netlist, read_areas
+from portpart.formats.netlist.netlist import Netlist, named_graph
 from portpart.formats.netlist.verilog.hierarchy import flatten, top_module
 from portpart.formats.netlist.verilog.module import CONSTANT, Module
-from portpart.formats.text import PathLike, Source
+from portpart.formats.text import Source
 
 TABLE_ROW = re.compile(r"[01-]+(\s+[01xn-]+)?", re.IGNORECASE)
 
@@ -45,13 +43,9 @@ def parse_netlist(source: Source, top: str | None = None) -> Netlist:
     return flatten(reader, modules, list(reader.labels), top_module(reader, modules, name))
 
 
-def parse(source: Source, top: str | None = None, model: str = "star",
-          max_fanout: int | None = None, areas: PathLike | None = None) -> NamedGraph:
-    """The graph of the gates (see `Netlist.graph`) and their names."""
-    netlist = parse_netlist(source, top)
-    known = None if areas is None else read_areas(areas)
-    return NamedGraph(netlist.graph(model, max_fanout=max_fanout, areas=known),
-                      np.array(netlist.gate_names, object))
+def parse(source: Source, top: str | None = None, **options: Any) -> NamedGraph:
+    """The graph of the gates and their names, with the options of `named_graph`."""
+    return named_graph(parse_netlist(source, top), **options)
 
 
 class BlifReader:

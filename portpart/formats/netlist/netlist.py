@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from portpart.errors import InputError, shown
+from portpart.formats import NamedGraph
 from portpart.formats.text import AMOUNT, PathLike, amount, made_whole, read_source
 from portpart.graphs import MAX_INT32, MAX_TOTAL_WEIGHT, Graph, did_you_mean, edges_graph
 from portpart.options import checked_integer
@@ -298,6 +299,14 @@ class Netlist:
     def __repr__(self) -> str:
         return (f"<Netlist {self.name}: {self.num_gates:,} gates, {self.num_nets:,} nets, "
                 f"{self.num_pins:,} pins, {self.num_ports:,} ports>")
+
+
+def named_graph(netlist: Netlist, model: str = "star", max_fanout: int | None = None,
+                areas: PathLike | None = None) -> NamedGraph:
+    """The graph of the gates (see `Netlist.graph`), weighed by a file of areas, and their names."""
+    known = None if areas is None else read_areas(areas)
+    return NamedGraph(netlist.graph(model, max_fanout=max_fanout, areas=known),
+                      np.array(netlist.gate_names, object))
 
 
 def area_of(areas: Mapping[str, int], cell: str) -> int:

@@ -43,7 +43,6 @@ from .named_rows import read_named_rows as read_named_rows
 from .packed import (
     CHUNK as CHUNK,
     COMPRESSIONS as COMPRESSIONS,
-    DAMAGE as DAMAGE,
     FIRST_BYTES as FIRST_BYTES,
     LARGEST_RATIO as LARGEST_RATIO,
     UNCHECKED_BYTES as UNCHECKED_BYTES,
@@ -51,6 +50,7 @@ from .packed import (
     ZIP_MEMBER as ZIP_MEMBER,
     bare_name as bare_name,
     is_packed as is_packed,
+    undamaged as undamaged,
 )
 from .rules import (
     RULES as RULES,

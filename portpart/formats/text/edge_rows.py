@@ -130,12 +130,14 @@ def _refuse_edge(source: Source, rows: EdgeRows, problem: InputError,
     raise GraphFormatError(f"{source.name}: {problem}") from problem
 
 
-def lower_edges(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Each undirected edge of a host graph once, the larger end first.
+def lower_edges(graph: Graph, file: str) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Each undirected edge of a host graph once, the larger end first, for a kind of `file`.
 
     Readers merge rows of the same ends, and without weights count them once.  So that no cut
     changes, parallel edges without weights become one whose weight is their number.
     """
+    if graph.vertex_weights is not None:
+        raise InputError(f"{file} cannot hold vertex weights; write .graph or .npz")
     sources = tails(graph.space, graph.offsets, graph.num_arcs)
     lower = sources > graph.targets
     sources, targets = sources[lower], graph.targets[lower]

@@ -17,7 +17,7 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
@@ -56,6 +56,17 @@ def _damage() -> tuple[type[Exception], ...]:
     """Return `DAMAGE`, and the error of zstd where it has been imported."""
     loaded = (sys.modules.get(name) for name in ZSTD_MODULES)
     return DAMAGE + tuple(module.ZstdError for module in loaded if module is not None)
+
+
+@contextmanager
+def undamaged(name: str, what: str = "no .npz archive of plain arrays") -> Iterator[None]:
+    """Context in which damage becomes a `GraphFormatError` that says `what` a file is."""
+    try:
+        yield
+    except InputError:
+        raise
+    except _damage() as problem:
+        raise GraphFormatError(f"{name}: {what}: {problem}") from problem
 
 
 def _open_zstd(file: Any, mode: str) -> Any:
@@ -104,14 +115,9 @@ def unpacked(name: str, data: bytes, max_vertices: int | None,
     limit = max(UNCHECKED_BYTES, LARGEST_RATIO * len(data), BYTES_PER_VERTEX * (max_vertices or 0))
     for suffix, (magic, opened) in COMPRESSIONS.items():
         if data.startswith(magic):
-            kind = suffix[1:]
-            try:
+            with undamaged(name, f"damaged {suffix[1:]} data"):
                 with opened(io.BytesIO(data), "rb") as stream:
                     data = _read_up_to(limit, stream, name)
-            except InputError:
-                raise
-            except _damage() as problem:
-                raise GraphFormatError(f"{name}: damaged {kind} data: {problem}") from problem
             break
     if data[TAR_MAGIC_AT : TAR_MAGIC_AT + len(TAR_MAGIC)] == TAR_MAGIC:
         return _member(name, data, limit, suffixes, _tar_files)
@@ -140,16 +146,11 @@ Opener = Callable[[], Any]
 def _member(name: str, data: bytes, limit: int, suffixes: tuple[str, ...],
             files_of: Callable[[bytes], Iterator[tuple[str, Opener]]]) -> tuple[str, bytes]:
     """Name and bytes of the graph file in an archive."""
-    try:
+    with undamaged(name, "damaged archive"):
         files = dict(files_of(data))
         chosen = _main_file(name, [file for file in files if file.lower().endswith(suffixes)])
         with files[chosen]() as stream:
-            text = _read_up_to(limit, stream, name)
-    except InputError:
-        raise
-    except _damage() as problem:
-        raise GraphFormatError(f"{name}: damaged archive: {problem}") from problem
-    return f"{name}/{chosen}", text
+            return f"{name}/{chosen}", _read_up_to(limit, stream, name)
 
 
 def _tar_files(data: bytes) -> Iterator[tuple[str, Opener]]:

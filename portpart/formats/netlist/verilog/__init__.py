@@ -8,14 +8,14 @@ delays and ``specify`` blocks are stepped over.  Modules of the file are flatten
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
 from portpart.formats import NamedGraph
-from portpart.formats.netlist import Netlist, read_areas
+from portpart.formats.netlist import Netlist, named_graph
 from portpart.formats.netlist.verilog.hierarchy import flatten, top_module
 from portpart.formats.netlist.verilog.parser import parse_modules
 from portpart.formats.netlist.verilog.tokens import Tokens
-from portpart.formats.text import PathLike, Source
+from portpart.formats.text import Source
 
 
 def parse_netlist(source: Source, top: str | None = None) -> Netlist:
@@ -30,10 +30,6 @@ def parse_netlist(source: Source, top: str | None = None) -> Netlist:
     return flatten(tokens, modules, labels, top_module(tokens, modules, top))
 
 
-def parse(source: Source, top: str | None = None, model: str = "star",
-          max_fanout: int | None = None, areas: PathLike | None = None) -> NamedGraph:
-    """The graph of the gates (see `Netlist.graph`) and their names."""
-    netlist = parse_netlist(source, top)
-    known = None if areas is None else read_areas(areas)
-    return NamedGraph(netlist.graph(model, max_fanout=max_fanout, areas=known),
-                      np.array(netlist.gate_names, object))
+def parse(source: Source, top: str | None = None, **options: Any) -> NamedGraph:
+    """The graph of the gates and their names, with the options of `named_graph`."""
+    return named_graph(parse_netlist(source, top), **options)

@@ -19,7 +19,7 @@ def nets_of_expression(tokens: Tokens, module: Module) -> list[int]:
     position = tokens.position
     name = tokens.name("a net, a constant or '{'")
     if tokens.text == "[":
-        return _selection(tokens, module, name, position)
+        return _part(tokens, module, name, *range_at(tokens), position)
     return module.whole(name)
 
 
@@ -70,16 +70,9 @@ def _concatenation(tokens: Tokens, module: Module) -> list[int]:
         if times * len(once) > MAX_WIDTH:
             tokens.refuse(f"more than {MAX_WIDTH} bits", position)
         return once * times
-    nets = nets_of_expression(tokens, module)
-    while tokens.take(","):
-        nets += nets_of_expression(tokens, module)
+    nets = [net for _ in tokens.listed() for net in nets_of_expression(tokens, module)]
     tokens.expect("}")
     return nets
-
-
-def _selection(tokens: Tokens, module: Module, name: str, position: int) -> list[int]:
-    left, right = range_at(tokens)
-    return _part(tokens, module, name, left, right, position)
 
 
 def _part(tokens: Tokens, module: Module, name: str, left: int, right: int,

@@ -47,11 +47,6 @@ def parse_modules(tokens: Tokens) -> tuple[dict[str, Module], list[str]]:
     return modules, list(labels)
 
 
-def positional_label(place: int) -> str:
-    """Label of a connection that names no port."""
-    return f"#{place}"
-
-
 class ModuleParser:
     """Fills one module from the tokens after its name."""
 
@@ -84,7 +79,7 @@ class ModuleParser:
         """The ports in the header, of either style, and the closing parenthesis."""
         tokens, module = self.tokens, self.module
         direction, span = "", None
-        while True:
+        for _ in tokens.listed():
             if tokens.text in DIRECTIONS:
                 direction, span = self._type_and_range()
             position = tokens.position
@@ -94,8 +89,6 @@ class ModuleParser:
             module.ports[name] = direction
             if direction:
                 self._declare(name, span, position)
-            if not tokens.take(","):
-                break
         tokens.expect(")")
 
     def _type_and_range(self) -> tuple[str, tuple[int, int] | None]:
@@ -113,7 +106,7 @@ class ModuleParser:
         """``input [3:0] a, b;`` or ``wire c = d;``."""
         tokens, module = self.tokens, self.module
         kind, span = self._type_and_range()
-        while True:
+        for _ in tokens.listed():
             position = tokens.position
             name = tokens.name("a net's name")
             if kind in DIRECTIONS:
@@ -126,8 +119,6 @@ class ModuleParser:
                 module.aliases += [(net, CONSTANT) for net in module.whole(name)]
             if tokens.take("="):
                 self._alias(module.whole(name), position)
-            if not tokens.take(","):
-                break
         tokens.expect(";")
 
     def _declare(self, name: str, span: tuple[int, int] | None, position: int) -> None:
@@ -140,13 +131,11 @@ class ModuleParser:
         tokens = self.tokens
         tokens.advance()
         self._skip_parameters()
-        while True:
+        for _ in tokens.listed():
             position = tokens.position
             left = nets_of_expression(tokens, self.module)
             tokens.expect("=")
             self._alias(left, position)
-            if not tokens.take(","):
-                break
         tokens.expect(";")
 
     def _alias(self, left: list[int], position: int) -> None:
@@ -170,10 +159,8 @@ class ModuleParser:
         cell = tokens.text
         tokens.advance()
         self._skip_parameters()
-        while True:
+        for _ in tokens.listed():
             self._instance(cell)
-            if not tokens.take(","):
-                break
         tokens.expect(";")
 
     def _instance(self, cell: str) -> None:
@@ -226,7 +213,7 @@ class ModuleParser:
     def _named_connections(self, cell: str) -> None:
         tokens = self.tokens
         seen = set()
-        while True:
+        for _ in tokens.listed():
             tokens.expect(".")
             port = tokens.name("a port's name")
             if port in seen:
@@ -238,20 +225,16 @@ class ModuleParser:
             else:
                 self._connect(port, nets_of_expression(tokens, self.module))
             tokens.expect(")")
-            if not tokens.take(","):
-                break
 
     def _positional_connections(self, cell: str) -> None:
         tokens = self.tokens
         found: list[list[int]] = []
-        while True:
+        for _ in tokens.listed():
             blank = tokens.text in (",", ")")
             found.append([] if blank else nets_of_expression(tokens, self.module))
-            if not tokens.take(","):
-                break
         outputs = len(found) - 1 if cell in ONE_INPUT else 1
         for place, nets in enumerate(found):
-            port = positional_label(place)
+            port = f"#{place}"
             if cell in PRIMITIVES:
                 port = f"Y{place}" if place < outputs else f"A{place}"
             self._connect(port, nets)

@@ -7,6 +7,7 @@ expression, is what makes large netlists quick to read; whatever is less plain c
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import NoReturn
 
 from portpart.formats.text import Source
@@ -114,6 +115,12 @@ class Tokens:
         """Step over `text`, which must be the current token."""
         if not self.take(text):
             self.refuse(f"expected {text!r}, found {self.shown()}")
+
+    def listed(self) -> Iterator[None]:
+        """One step for each thing in a list with commas between them."""
+        yield
+        while self.take(","):
+            yield
 
     def name(self, what: str) -> str:
         """Step over a name and return it; `what` says what it is to name."""
