@@ -16,6 +16,7 @@ from .metis import (
     lines_of as lines_of,
 )
 from .npz import BARE_NAMES as BARE_NAMES, OWN_NAMES as OWN_NAMES
+from .number_lines import NumberLines as NumberLines
 from .parhip import HEADER_BYTES as HEADER_BYTES
 from .stored import (
     StoredRows as StoredRows,

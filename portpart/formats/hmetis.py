@@ -97,10 +97,10 @@ def _check_line_count(rows: NumberLines, header: HmetisHeader) -> None:
 def _vertex_weights(rows: NumberLines, header: HmetisHeader) -> np.ndarray:
     m, n = header.num_nets, header.num_vertices
     starts, weights = rows.numbers(1 + m, 1 + m + n)
-    if (vertex := first_true(np.diff(starts) != 1)) is not None:
-        rows.source.refuse(rows.line_of(1 + m + vertex),
-                           f"{np.diff(starts)[vertex]} numbers for vertex {vertex + 1}; its weight "
-                           "alone is expected")
+    lengths = np.diff(starts)
+    if (vertex := first_true(lengths != 1)) is not None:
+        rows.refuse(1 + m + vertex, f"{lengths[vertex]} numbers for vertex {vertex + 1}; its "
+                    "weight alone is expected")
     if (vertex := first_true(weights < 0)) is not None:
         rows.source.refuse_at(rows.line_of(1 + m + vertex), 0, f"vertex {vertex + 1} has weight "
                               f"{weights[vertex]}; vertex weights must be >= 0")

@@ -56,13 +56,13 @@ def mesh_of(source: text.Source) -> Mesh:
     weights = None
     if weighted:
         if (element := first_true(starts[1:] == starts[:-1])) is not None:
-            source.refuse(lines.line_of(1 + element), f"no numbers for element {element + 1}; a "
-                          "weight and its nodes are expected")
+            lines.refuse(1 + element, f"no numbers for element {element + 1}; a weight and its "
+                         "nodes are expected")
         weights, values = values[starts[:-1]], without_first(starts, values)
         starts -= np.arange(count + 1)
     if (place := first_true(values < 1)) is not None:
         element = int(np.searchsorted(starts, place, side="right")) - 1
-        source.refuse(lines.line_of(1 + element), f"node {values[place]}; nodes count from 1")
+        lines.refuse(1 + element, f"node {values[place]}; nodes count from 1")
     source.refuse_size(None, int(values.max(initial=0)))
     with source.errors_at(lambda element: lines.line_of(1 + element), "numbered from 0"):
         return mesh_from((starts, values - 1), None, weights)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 
@@ -31,8 +31,8 @@ class NumberLines:
     num_skipped: int = 0
 
     @classmethod
-    def of(cls, source: Source, syntax: LineSyntax, remedy: str) -> NumberLines:
-        """The lines of a file; raises for a word that is no integer, with what to do about it."""
+    def of(cls, source: Source, syntax: LineSyntax, remedy: str = "") -> NumberLines:
+        """The lines of a file; raises for a word that is no integer, with a `remedy` for numbers."""
         lines = read_lines(source.data, syntax)
         if lines.bad_byte is not None:
             refuse_number(source, lines.bad_byte, remedy)
@@ -41,6 +41,11 @@ class NumberLines:
     def __len__(self) -> int:
         """Lines below the header."""
         return max(0, len(self.lines.starts) - 2)
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Numbers in each row, the header's included."""
+        return np.diff(self.lines.starts)
 
     def header(self) -> list[int]:
         """Numbers of the first line."""
@@ -55,6 +60,10 @@ class NumberLines:
         """Number of the line that holds a row."""
         return self.source.line_of_row(self.syntax, 0, self.num_skipped + row)
 
+    def refuse(self, row: int, problem: str) -> NoReturn:
+        """Raise for a row."""
+        self.source.refuse(self.line_of(row), problem)
+
     def refuse_end(self, what: str) -> None:
         """Raise for a file that ends too early."""
         self.source.refuse(self.source.data.count(b"\n") + 1, f"the file ends after {what}")
@@ -64,7 +73,7 @@ class NumberLines:
         starts = self.lines.starts
         if starts[row + 1] < len(self.lines.values):
             later = int(np.searchsorted(starts, starts[row + 1], side="right")) - 1
-            self.source.refuse(self.line_of(later), f"numbers after the {what}")
+            self.refuse(later, f"numbers after the {what}")
 
 
 class NetLines(NamedTuple):
@@ -121,8 +130,7 @@ def _weights_and_pins(rows: NumberLines, starts: np.ndarray,
                       values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Offsets and pins of the nets, and the weights before them."""
     if (net := first_true(starts[1:] == starts[:-1])) is not None:
-        rows.source.refuse(rows.line_of(1 + net), f"net {net + 1} has no weight; a weight and its "
-                                                  "pins are expected")
+        rows.refuse(1 + net, f"net {net + 1} has no weight; a weight and its pins are expected")
     weights = values[starts[:-1]]
     if (net := first_true(weights < 0)) is not None:
         rows.source.refuse_at(rows.line_of(1 + net), 0, f"net {net + 1} has weight {weights[net]}; "

@@ -12,8 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from portpart.errors import GraphFormatError, InputError, shown
-from portpart.formats import text
-from portpart.graphs import PLURALS, Blocks, did_you_mean, held_blocks, host_integers
+from portpart.formats import NumberLines, text
+from portpart.graphs import (
+    PLURALS,
+    Blocks,
+    did_you_mean,
+    first_true,
+    held_blocks,
+    host_integers,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -72,25 +79,14 @@ def read_partition(path: text.PathLike, num_vertices: int | None = None, *, free
     """
     item, count = ("vertex", num_vertices) if num_edges is None else ("edge", num_edges)
     source = text.read_source(path, count)
-    lines = text.read_lines(source.data, SYNTAX)
-    if lines.bad_byte is not None:
-        source.refuse_word(lines.bad_byte)
-    lengths = np.diff(lines.starts)
+    lines = NumberLines.of(source, SYNTAX)
+    lengths = lines.lengths
     pairs = free and count is not None and len(lengths) > 0 and bool((lengths == 2).all())
-    several = lengths != 1
-    if several.any() and not pairs:
-        row = int(several.argmax())
-        source.refuse(source.line_of_row(SYNTAX, 0, row), "expected one block number per line"
-                      + (f", or {WITH_ARTICLE[item]} and its block on each" if free else "")
-                      + ("; both ends, as --ends writes them, are not read"
-                         if item == "edge" and lengths[row] == 3 else ""))
-    part = lines.values[1::2] if pairs else lines.values
-    bad = (part < (-1 if free else 0)) | (part > MAX_INT32)
-    if bad.any():
-        row = int(bad.argmax())
-        source.refuse(source.line_of_row(SYNTAX, 0, row), f"{part[row]} is not a block number")
+    if not pairs:
+        check_lengths(lines, 1, free, item)
+    part = checked_blocks(lines, pairs, free)
     if count is not None and pairs:
-        return _blocks_of_pairs(source, count, lines.values[::2] - first, part, first, item)
+        return _blocks_of_pairs(lines, count, first, item)
     if count is not None and len(part) != count:
         remedy = "" if item == "vertex" else ("; partition-edges -o writes the block of each edge, "
                                               "in the order of the rows of the graph")
@@ -99,23 +95,45 @@ def read_partition(path: text.PathLike, num_vertices: int | None = None, *, free
     return part.astype(np.int32)
 
 
-def _blocks_of_pairs(source: text.Source, n: int, vertices: np.ndarray, blocks: np.ndarray,
-                     first: int, item: str) -> np.ndarray:
+def check_lengths(lines: NumberLines, width: int, free: bool, item: str = "vertex") -> None:
+    """Refuse a line that does not have this many numbers."""
+    row = first_true(lines.lengths != width)
+    if row is not None:
+        lines.refuse(row, "expected one block number per line"
+                     + (f", or {WITH_ARTICLE[item]} and its block on each" if free else "")
+                     + ("; both ends, as --ends writes them, are not read"
+                        if item == "edge" and lines.lengths[row] == 3 else ""))
+
+
+def checked_blocks(lines: NumberLines, pairs: bool, free: bool) -> np.ndarray:
+    """The block on each line, which may have an item before it; -1 is one if `free`."""
+    blocks = lines.lines.values[1::2] if pairs else lines.lines.values
+    row = first_true((blocks < (FREE if free else 0)) | (blocks > MAX_INT32))
+    if row is not None:
+        lines.refuse(row, f"{blocks[row]} is not a block number")
+    return blocks
+
+
+def checked_items(lines: NumberLines, n: int, first: int = 1, item: str = "vertex") -> np.ndarray:
+    """The vertex or edge on each line of two, from 0; `first` is the number of the first of `n`."""
+    items = lines.lines.values[::2] - first
+    row = first_true((items < 0) | (items >= n))
+    if row is not None:
+        lines.refuse(row, f"{items[row] + first} is not {WITH_ARTICLE[item]}; {PLURALS[item]} are "
+                     f"{first} ... {n - 1 + first}")
+    return items
+
+
+def _blocks_of_pairs(lines: NumberLines, n: int, first: int, item: str) -> np.ndarray:
     """The block of each of `n` vertices or edges, `FREE` if it is not listed."""
-    bad = (vertices < 0) | (vertices >= n)
-    if bad.any():
-        row = int(bad.argmax())
-        source.refuse(source.line_of_row(SYNTAX, 0, row),
-                      f"{vertices[row] + first} is not {WITH_ARTICLE[item]}; {PLURALS[item]} are "
-                      f"{first} ... {n - 1 + first}")
+    items = checked_items(lines, n, first, item)
     part = np.full(n, FREE, np.int32)
-    part[vertices] = blocks
-    order = np.argsort(vertices, kind="stable")
-    again = np.flatnonzero(vertices[order][1:] == vertices[order][:-1])
+    part[items] = lines.lines.values[1::2]
+    order = np.argsort(items, kind="stable")
+    again = np.flatnonzero(items[order][1:] == items[order][:-1])
     if len(again):
         row = int(order[again + 1].min())
-        source.refuse(source.line_of_row(SYNTAX, 0, row), f"a second block for {item} "
-                                                          f"{vertices[row] + first}")
+        lines.refuse(row, f"a second block for {item} {items[row] + first}")
     return part
 
 
@@ -265,9 +283,8 @@ def _checked_blocks(part: Blocks) -> np.ndarray:
         raise InputError(f"part is an array of {blocks.dtype} and shape {blocks.shape}; a "
                          "one-dimensional array of integers is needed")
     blocks = blocks.astype(np.int64)
-    bad = (blocks < FREE) | (blocks > MAX_INT32)
-    if bad.any():
-        place = int(bad.argmax())
+    place = first_true((blocks < FREE) | (blocks > MAX_INT32))
+    if place is not None:
         raise InputError(f"part[{place}] is {blocks[place]}; blocks are numbers from 0 to "
                          f"{MAX_INT32}, or {FREE} for a vertex in none")
     return blocks

@@ -11,23 +11,15 @@ import numpy as np
 from portpart import backends
 from portpart.backends.communication import each_of_ranks, from_first_rank, planned, sum_over_ranks
 from portpart.errors import GraphFormatError, InputError, reading, writing
-from portpart.formats.text import (
-    COMPRESSIONS,
-    FIRST_BYTES,
-    STREAM,
-    UTF8_MARK,
-    ZIP_MEMBER,
-    Lines,
-    PathLike,
-    is_packed,
-    move_into_place,
-    new_temporary,
-    read_lines,
-    read_source,
-    rendered_rows,
-)
+from portpart.formats import NumberLines, text
 from portpart.io.metis_pieces import PieceSource, piece_of
-from portpart.io.partition_file import FREE, MAX_INT32, SYNTAX
+from portpart.io.partition_file import (
+    FREE,
+    SYNTAX,
+    check_lengths,
+    checked_blocks,
+    checked_items,
+)
 from portpart.primitives import ship
 
 if TYPE_CHECKING:
@@ -37,7 +29,7 @@ if TYPE_CHECKING:
 # A partition file that several ranks write together --------------------------------------------
 
 
-def write_own_lines(comm: Communicator, part: np.ndarray, path: PathLike) -> None:
+def write_own_lines(comm: Communicator, part: np.ndarray, path: text.PathLike) -> None:
     """Write the block of each vertex, one per line; all ranks call it with those of theirs.
 
     Raises
@@ -46,14 +38,15 @@ def write_own_lines(comm: Communicator, part: np.ndarray, path: PathLike) -> Non
         On all ranks, if one of them cannot write.
     """
     name = planned(comm, lambda: _checked_name(path))
-    text = planned(comm, lambda: rendered_rows(part.astype(np.int64), np.arange(len(part) + 1)))
-    lengths = each_of_ranks(comm, len(text))
+    lines = planned(comm, lambda: text.rendered_rows(part.astype(np.int64),
+                                                     np.arange(len(part) + 1)))
+    lengths = each_of_ranks(comm, len(lines))
     before, total = int(lengths[: comm.rank].sum()), int(lengths.sum())
     made: list[str] = []
     try:
         planned(comm, lambda: _make(comm.rank, name, made))
         temporary = from_first_rank(comm, "".join(made))
-        planned(comm, lambda: _write(temporary, name, before, text))
+        planned(comm, lambda: _write(temporary, name, before, lines))
         planned(comm, lambda: _finish(made, name, total))
     except BaseException:
         for each in made:
@@ -62,13 +55,13 @@ def write_own_lines(comm: Communicator, part: np.ndarray, path: PathLike) -> Non
         raise
 
 
-def _checked_name(path: PathLike) -> str:
+def _checked_name(path: text.PathLike) -> str:
     """The file to write, links followed."""
     name = os.fspath(path)
-    if name == STREAM:
+    if name == text.STREAM:
         raise InputError("ranks write a file together; standard output is none: gather() the "
                          "blocks")
-    if os.path.splitext(name)[1].lower() in COMPRESSIONS:
+    if os.path.splitext(name)[1].lower() in text.COMPRESSIONS:
         raise InputError(f"{name}: ranks write lines side by side, which a packed file cannot "
                          "have; pack it afterwards, or gather() the blocks")
     if os.path.exists(name) and not os.path.isfile(name):
@@ -81,17 +74,17 @@ def _make(rank: int, name: str, made: list[str]) -> None:
     if rank > 0:
         return
     with writing(name):
-        handle, temporary = new_temporary(name)
+        handle, temporary = text.new_temporary(name)
     made.append(temporary)
     os.close(handle)
 
 
-def _write(temporary: str, name: str, begin: int, text: np.ndarray) -> None:
+def _write(temporary: str, name: str, begin: int, lines: np.ndarray) -> None:
     """Write bytes from a place of a file on."""
     try:
         with writing(name, FileNotFoundError), open(temporary, "r+b", buffering=0) as file:
             file.seek(begin)
-            left = text.data
+            left = lines.data
             while len(left):
                 left = left[file.write(left) :]
     except FileNotFoundError as problem:
@@ -107,14 +100,14 @@ def _finish(made: list[str], name: str, total: int) -> None:
             raise InputError(f"{name} cannot be written: its lines have {total} bytes, and {size} "
                              "have arrived; write to a folder that all ranks share")
         with writing(name):
-            move_into_place(temporary, name)
+            text.move_into_place(temporary, name)
     made.clear()
 
 
 # A partition file that several ranks read together, each some of the lines ---------------------
 
 
-def read_own_blocks(comm: Communicator, path: PathLike, borders: np.ndarray,
+def read_own_blocks(comm: Communicator, path: text.PathLike, borders: np.ndarray,
                     free: bool = False) -> np.ndarray:
     """Read the blocks of the vertices of this rank.
 
@@ -123,7 +116,7 @@ def read_own_blocks(comm: Communicator, path: PathLike, borders: np.ndarray,
     Parameters
     ----------
     comm : Communicator
-    path : str or PathLike
+    path : str or text.PathLike
         As for `read_partition`, but for standard input.  A packed file is read by rank 0.
     borders : numpy.ndarray of int64, shape (ranks + 1,)
         Rank r has the vertices ``borders[r] ... borders[r + 1] - 1``.
@@ -144,72 +137,39 @@ def read_own_blocks(comm: Communicator, path: PathLike, borders: np.ndarray,
     """
     n, name = int(borders[-1]), os.fspath(path)
     source = planned(comm, lambda: _piece(name, comm.rank, comm.size, n))
-    lines = planned(comm, lambda: _numbers(source))
-    lengths = np.diff(lines.starts)
+    lines = planned(comm, lambda: NumberLines.of(source, SYNTAX))
+    lengths = lines.lengths
     total, ones, twos = sum_over_ranks(
         comm, [len(lengths), (lengths == 1).sum(), (lengths == 2).sum()]).tolist()
     are_pairs = free and total > 0 and twos == total
     width = 2 if free and twos and not ones else 1
-    planned(comm, lambda: _check_lines(source, lengths, width, free))
+    planned(comm, lambda: check_lengths(lines, width, free))
     before = int(each_of_ranks(comm, len(lengths))[: comm.rank].sum())
-    blocks = lines.values[1::2] if are_pairs else lines.values
-    vertices = lines.values[::2] - 1 if are_pairs else np.arange(before, before + len(blocks))
 
-    def check() -> None:
-        _check_blocks(source, blocks, free)
+    def checked() -> tuple[np.ndarray, np.ndarray]:
+        blocks = checked_blocks(lines, are_pairs, free)
         if are_pairs:
-            _check_vertices(source, vertices, n)
-        elif total != n:
+            return checked_items(lines, n), blocks
+        if total != n:
             raise GraphFormatError(f"{name}: {total} lines for {n} vertices")
+        return np.arange(before, before + len(blocks)), blocks
 
-    planned(comm, check)
-    return _at_owners(comm, name, borders, vertices, blocks)
+    return _at_owners(comm, name, borders, *planned(comm, checked))
 
 
 def _piece(name: str, rank: int, size: int, n: int) -> PieceSource:
     """The lines that a rank reads: its piece of plain text, or on rank 0 all of a packed file."""
-    if name == STREAM:
+    if name == text.STREAM:
         raise InputError("ranks read files, not standard input")
     with reading(name), open(name, "rb") as file:
-        begin = file.read(FIRST_BYTES)
-        if not is_packed(begin) and not begin.startswith(ZIP_MEMBER):
-            body = len(UTF8_MARK) if begin.startswith(UTF8_MARK) else 0
+        begin = file.read(text.FIRST_BYTES)
+        if not text.is_packed(begin) and not begin.startswith(text.ZIP_MEMBER):
+            body = len(text.UTF8_MARK) if begin.startswith(text.UTF8_MARK) else 0
             return piece_of(name, file, body, rank, size)
     if rank > 0:
         return PieceSource(name, b"")
-    whole = read_source(name, n)
+    whole = text.read_source(name, n)
     return PieceSource(whole.name, whole.data)
-
-
-def _numbers(source: PieceSource) -> Lines:
-    """The numbers of the lines."""
-    lines = read_lines(source.data, SYNTAX)
-    if lines.bad_byte is not None:
-        source.refuse_word(lines.bad_byte)
-    return lines
-
-
-def _check_lines(source: PieceSource, lengths: np.ndarray, width: int, free: bool) -> None:
-    """Refuse a line that does not have this many numbers."""
-    wrong = lengths != width
-    if wrong.any():
-        source.refuse(source.line_of_row(SYNTAX, 0, int(wrong.argmax())), "expected one block "
-                      "number per line" + (", or a vertex and its block on each" if free else ""))
-
-
-def _check_blocks(source: PieceSource, blocks: np.ndarray, free: bool) -> None:
-    bad = (blocks < (FREE if free else 0)) | (blocks > MAX_INT32)
-    if bad.any():
-        row = int(bad.argmax())
-        source.refuse(source.line_of_row(SYNTAX, 0, row), f"{blocks[row]} is not a block number")
-
-
-def _check_vertices(source: PieceSource, vertices: np.ndarray, n: int) -> None:
-    bad = (vertices < 0) | (vertices >= n)
-    if bad.any():
-        row = int(bad.argmax())
-        source.refuse(source.line_of_row(SYNTAX, 0, row), f"{vertices[row] + 1} is not a vertex; "
-                      f"vertices are 1 ... {n}")
 
 
 def _at_owners(comm: Communicator, name: str, borders: np.ndarray, vertices: np.ndarray,

@@ -26,7 +26,7 @@ def parse(source: Source) -> Graph:
 
 def text(graph: Graph) -> Iterator[bytes]:
     """A file of the graph."""
-    sources, targets, _ = lower_edges(graph)
+    sources, targets, _ = lower_edges(graph, "a list of pairs")
     yield f"{graph.num_vertices}\n".encode()
     for u, v in zip(sources.tolist(), targets.tolist(), strict=True):
         yield f"{u} {v}\n".encode()

@@ -47,9 +47,9 @@ def fractions_at(source: Source, starts: np.ndarray) -> np.ndarray:
 
 
 def refuse_number(source: Source, position: int, remedy: str) -> NoReturn:
-    """Raise for a word that is not an integer; of numbers with what to do about them."""
+    """Raise for a word that is not an integer; of numbers with what to do about them, if known."""
     word = source.word_at(position)
-    if FRACTION.fullmatch(word.encode()):
+    if remedy and FRACTION.fullmatch(word.encode()):
         source.refuse(source.line_at(position),
                       f"{word!r} is not an integer (or above 2**62); {remedy}")
     source.refuse_word(position)
