@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -27,102 +28,84 @@ def command(graph: str, reading: options.ReadingOptions, as_json: bool) -> None:
     """
     files.one_standard_input(GRAPH=graph, areas=reading.areas)
     netlist = files.read_netlist(graph, reading)
-    if netlist is None:
-        loaded = files.read_graph(graph, reading)
-    else:
-        loaded = files.graph_of_netlist(netlist, reading)
-    if isinstance(loaded, Hypergraph):
-        _print_hypergraph(graph, describe_hypergraph(loaded), as_json)
-        return
-    facts = describe(loaded)
+    loaded = (files.read_graph(graph, reading) if netlist is None
+              else files.graph_of_netlist(netlist, reading))
+    facts = _of_nets(loaded) if isinstance(loaded, Hypergraph) else _of_graph(loaded)
     counts = {} if netlist is None else describe_netlist(netlist)
     if as_json:
         print_json({"graph": graph, **facts, **({"netlist": counts} if counts else {})})
-        return
-    about = {} if netlist is None else {
-        "netlist": f"{grouped(counts['gates'])} gates of {counts['cell_types']} types, "
-        f"{grouped(counts['nets'])} nets of up to {grouped(counts['largest_net'])} gates, "
-        f"{grouped(counts['pins'])} pins, {grouped(counts['ports'])} ports"}
-    print_facts(
-        about
-        | {
-            "vertices": grouped(facts["num_vertices"]),
-            "edges": grouped(facts["num_edges"]),
-            "degrees": f"{facts['min_degree']} to {grouped(facts['max_degree'])}, "
-            f"mean {facts['mean_degree']:.2f}",
-            "isolated": f"{grouped(facts['isolated_vertices'])} vertices",
-            "components": f"{grouped(facts['components'])}, the largest of "
-            f"{grouped(facts['largest_component'])} vertices",
-            "edge weights": _range(facts["edge_weights"]),
-            "vertex weights": _range(facts["vertex_weights"]),
-            "CSR memory": f"{facts['bytes'] / 1e6:,.1f} MB",
-        }
-    )
+    else:
+        print_facts({name: text.format_map(counts) for name, text in OF_NETLIST.items() if counts}
+                    | _lines(facts))
 
 
-def _print_hypergraph(name: str, facts: dict[str, Any], as_json: bool) -> None:
-    if as_json:
-        print_json({"graph": name, **facts})
-        return
-    print_facts({
-        "vertices": grouped(facts["num_vertices"]),
-        "nets": grouped(facts["num_nets"]),
-        "pins": grouped(facts["num_pins"]),
-        "net sizes": f"{facts['min_net_size']} to {grouped(facts['max_net_size'])}, "
-        f"mean {facts['mean_net_size']:.2f}",
-        "degrees": f"{facts['min_degree']} to {grouped(facts['max_degree'])}, "
-        f"mean {facts['mean_degree']:.2f}",
-        "net weights": _range(facts["net_weights"]),
-        "vertex weights": _range(facts["vertex_weights"]),
-        "unusual": ", ".join(f"{grouped(count)} {kind.replace('_', ' ')}" for kind, count in
-                             facts["irregularities"].items() if count) or "nothing",
-        "memory": f"{facts['bytes'] / 1e6:,.1f} MB",
-    })
+OF_NETLIST = {"netlist": "{gates:,} gates of {cell_types} types, {nets:,} nets of up to "
+                         "{largest_net:,} gates, {pins:,} pins, {ports:,} ports"}
+
+LINES = {
+    "vertices": "{num_vertices:,}", "edges": "{num_edges:,}", "nets": "{num_nets:,}",
+    "pins": "{num_pins:,}",
+    "net sizes": "{min_net_size} to {max_net_size:,}, mean {mean_net_size:.2f}",
+    "degrees": "{min_degree} to {max_degree:,}, mean {mean_degree:.2f}",
+    "isolated": "{isolated_vertices:,} vertices",
+    "components": "{components:,}, the largest of {largest_component:,} vertices",
+}
+"""What people see of the facts about a graph, or about a hypergraph."""
 
 
-def describe_hypergraph(hypergraph: Hypergraph) -> dict[str, Any]:
+def _lines(facts: dict[str, Any]) -> dict[str, str]:
+    """Return what people see: the lines whose facts there are, weights and memory."""
+    found = {}
+    for name, text in LINES.items():
+        with suppress(KeyError):
+            found[name] = text.format_map(facts)
+    for name in ("edge_weights", "net_weights", "vertex_weights"):
+        if name in facts:
+            found[name.replace("_", " ")] = _range(facts[name])
+    unusual = facts.get("irregularities")
+    if unusual is not None:
+        found["unusual"] = ", ".join(f"{grouped(count)} {kind.replace('_', ' ')}"
+                                     for kind, count in unusual.items() if count) or "nothing"
+    found["CSR memory" if unusual is None else "memory"] = f"{facts['bytes'] / 1e6:,.1f} MB"
+    return found
+
+
+def _of_nets(h: Hypergraph) -> dict[str, Any]:
     """Return the facts about a hypergraph in host memory as plain values."""
-    h = hypergraph
-    host = h.space.to_host
-    sizes, degrees = np.diff(host(h.net_offsets)), np.diff(host(h.vertex_offsets))
     return {
-        "num_vertices": h.num_vertices,
-        "num_nets": h.num_nets,
-        "num_pins": h.num_pins,
-        "min_net_size": int(sizes.min()) if len(sizes) else 0,
-        "mean_net_size": h.num_pins / max(1, h.num_nets),
-        "max_net_size": h.max_net_size,
-        "min_degree": int(degrees.min()) if len(degrees) else 0,
-        "mean_degree": h.mean_degree,
-        "max_degree": h.max_degree,
-        "net_weights": _weights(h.net_weights),
-        "vertex_weights": _weights(h.vertex_weights),
+        "num_vertices": h.num_vertices, "num_nets": h.num_nets, "num_pins": h.num_pins,
+        **_lengths(h.space.to_host(h.net_offsets), "net_size"),
+        **_lengths(h.space.to_host(h.vertex_offsets), "degree"),
+        "net_weights": _weights(h.net_weights), "vertex_weights": _weights(h.vertex_weights),
         "irregularities": irregularities(h),
         "bytes": sum(array.nbytes for array in h.arrays.values() if array is not None),
     }
 
 
-def describe(graph: Graph) -> dict[str, Any]:
+def _of_graph(graph: Graph) -> dict[str, Any]:
     """Return the facts about a graph in host memory as plain values."""
     from scipy.sparse.csgraph import connected_components
 
-    degrees = np.diff(graph.space.to_host(graph.offsets))
+    offsets = graph.space.to_host(graph.offsets)
     _, labels = connected_components(graph.to_scipy(), directed=False)
     sizes = np.bincount(labels) if len(labels) else np.zeros(0, int)
     arrays = (graph.offsets, graph.targets, graph.weights, graph.vertex_weights)
     return {
-        "num_vertices": graph.num_vertices,
-        "num_edges": graph.num_edges,
-        "min_degree": int(degrees.min(initial=0 if not len(degrees) else degrees[0])),
-        "mean_degree": graph.mean_degree,
-        "max_degree": int(degrees.max(initial=0)),
-        "isolated_vertices": int((degrees == 0).sum()),
-        "components": len(sizes),
-        "largest_component": int(sizes.max(initial=0)),
-        "edge_weights": _weights(graph.weights),
-        "vertex_weights": _weights(graph.vertex_weights),
+        "num_vertices": graph.num_vertices, "num_edges": graph.num_edges,
+        **_lengths(offsets, "degree"),
+        "isolated_vertices": int((np.diff(offsets) == 0).sum()),
+        "components": len(sizes), "largest_component": int(sizes.max(initial=0)),
+        "edge_weights": _weights(graph.weights), "vertex_weights": _weights(graph.vertex_weights),
         "bytes": sum(array.nbytes for array in arrays if array is not None),
     }
+
+
+def _lengths(offsets: np.ndarray, what: str) -> dict[str, int | float]:
+    """Return the least, the mean and the largest number of entries of a row."""
+    lengths = np.diff(offsets)
+    return {f"min_{what}": int(lengths.min()) if len(lengths) else 0,
+            f"mean_{what}": int(lengths.sum()) / max(1, len(lengths)),
+            f"max_{what}": int(lengths.max(initial=0))}
 
 
 def describe_netlist(netlist: Netlist) -> dict[str, Any]:

@@ -17,50 +17,37 @@ from typing import Any
 import numpy as np
 
 from portpart.errors import GraphFormatError
-from portpart.formats.text import (
-    BY_PLACE,
-    STRICT,
-    WEIGHTED_WIDTH,
-    WIDTHS,
-    LineSyntax,
-    ReadingRules,
-    Source,
-    graph_of_rows,
-    is_count,
-    lower_edges,
-    read_rows,
-    rendered_rows,
-)
+from portpart.formats import text
 from portpart.graphs import Graph
 
 COMMENTS, WORDS = b"cpn", b"ae"
 
 
-def parse(source: Source, rules: ReadingRules = STRICT) -> Graph:
+def parse(source: text.Source, rules: text.ReadingRules = text.STRICT) -> Graph:
     """The graph of a ``.gr`` file; the third number of a line, if there is one, is the weight."""
     head = _head(source)
-    weighted = rules.wants_weights(head.width >= WEIGHTED_WIDTH)
-    if head.width not in WIDTHS or (weighted and head.width < WEIGHTED_WIDTH):
+    weighted = rules.wants_weights(head.width >= text.WEIGHTED_WIDTH)
+    if head.width not in text.WIDTHS or (weighted and head.width < text.WEIGHTED_WIDTH):
         source.refuse(head.line, f"{head.width} numbers, expected "
                       + ("two ends and a weight" if weighted else "two ends, perhaps a weight"))
-    rows = read_rows(source, LineSyntax(COMMENTS, words=WORDS), 0, head.width, BY_PLACE,
-                     weighted, rules)
+    syntax = text.LineSyntax(COMMENTS, words=WORDS)
+    rows = text.read_rows(source, syntax, 0, head.width, text.BY_PLACE, weighted, rules)
     if head.size is None:
         first = 0 if int(rows.ends.min(initial=1)) <= 0 else 1
         n = 1 - first + rows.largest
         source.refuse_size(head.line, n)
-        return graph_of_rows(source, rows, n, first, rules)
+        return text.graph_of_rows(source, rows, n, first, rules)
     n, m = head.size
     if rows.count != m:
         source.refuse(head.problem_line,
                       f"the p line promises {m} lines of edges, {rows.count} follow")
     source.refuse_size(head.problem_line, n)
-    return graph_of_rows(source, rows, n, 1, rules)
+    return text.graph_of_rows(source, rows, n, 1, rules)
 
 
-def text(graph: Graph) -> Iterator[Any]:
+def chunks(graph: Graph) -> Iterator[Any]:
     """A file of the 9th DIMACS challenge (weights: both arcs) or of PACE (none: edges once)."""
-    sources, targets, weights = lower_edges(graph, "a .gr file")
+    sources, targets, weights = text.lower_edges(graph, "a .gr file")
     tail, head = targets + 1, sources + 1
     if weights is None:
         yield f"p tw {graph.num_vertices} {len(tail)}\n".encode()
@@ -69,7 +56,7 @@ def text(graph: Graph) -> Iterator[Any]:
         yield f"p sp {graph.num_vertices} {2 * len(tail)}\n".encode()
         columns, word = [np.append(tail, head), np.append(head, tail), np.tile(weights, 2)], "a"
     values = np.stack(columns, axis=1).astype(np.int64).reshape(-1)
-    yield rendered_rows(values, np.arange(len(columns[0]) + 1) * len(columns), word)
+    yield text.rendered_rows(values, np.arange(len(columns[0]) + 1) * len(columns), word)
 
 
 @dataclass(frozen=True)
@@ -82,7 +69,7 @@ class DimacsHeader:
     line: int
 
 
-def _head(source: Source) -> DimacsHeader:
+def _head(source: text.Source) -> DimacsHeader:
     number_of_p, size = 0, None
     for number, _, line in source.lines():
         words = line.split()
@@ -96,9 +83,9 @@ def _head(source: Source) -> DimacsHeader:
             return DimacsHeader(number_of_p, size, len(words) - word, number)
         if size is not None:
             source.refuse(number, f"a second p line; the first is line {number_of_p}")
-        if len(words) != 4 or not (is_count(words[2]) and is_count(words[3])):
+        if len(words) != 4 or not (text.is_count(words[2]) and text.is_count(words[3])):
             source.refuse(number, "expected 'p <word> vertices edges'")
         number_of_p, size = number, (int(words[2]), int(words[3]))
     if size is None:
         raise GraphFormatError(f"{source.name}: holds no edges")
-    return DimacsHeader(number_of_p, size, min(WIDTHS), number_of_p)
+    return DimacsHeader(number_of_p, size, min(text.WIDTHS), number_of_p)

@@ -14,32 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from portpart.errors import GraphFormatError, InputError
-from portpart.formats.text import (
-    BY_PLACE,
-    FRACTION,
-    SEPARATORS,
-    STRICT,
-    WIDTHS,
-    EdgeRows,
-    LineSyntax,
-    PathLike,
-    ReadingRules,
-    Source,
-    are_integers,
-    as_they_occur,
-    columns_of,
-    graph_of_rows,
-    is_count,
-    lower_edges,
-    named_lines,
-    read_named_rows,
-    read_rows,
-    read_source,
-    rendered_rows,
-    rules_of,
-    why_unwritable,
-    with_alone,
-)
+from portpart.formats import text
 from portpart.graphs import MAX_INT32, Graph, told_names
 from portpart.options import checked_flag
 
@@ -76,7 +51,7 @@ class NamedGraph(NamedTuple):
 
 
 def read_edge_list(
-    path: PathLike, *, relabel: bool | None = None, weights: bool | str | None = None,
+    path: text.PathLike, *, relabel: bool | None = None, weights: bool | str | None = None,
     symmetrize: bool | str | None = None, weight_scale: float | None = None,
     columns: str | Sequence[str | int] | None = None, header: bool | None = None,
     max_vertices: int | None = None,
@@ -108,8 +83,8 @@ def read_edge_list(
     >>> graph.num_edges, graph.weights.tolist(), names.tolist()
     (2, [7, 7, 2, 2], ['Bern', 'Basel', 'Chur'])
     """
-    rules = rules_of(symmetrize, weights, weight_scale)
-    return parse(read_source(path, max_vertices), rules, relabel, columns, header)
+    rules = text.rules_of(symmetrize, weights, weight_scale)
+    return parse(text.read_source(path, max_vertices), rules, relabel, columns, header)
 
 
 @dataclass(frozen=True)
@@ -144,7 +119,7 @@ class EdgeListHeader:
     konect: bytes = b""
 
 
-def parse(source: Source, rules: ReadingRules = STRICT, relabel: bool | None = None,
+def parse(source: text.Source, rules: text.ReadingRules = text.STRICT, relabel: bool | None = None,
           columns: Any = None, header: bool | None = None) -> NamedGraph:
     """The graph of an edge list, whose edges have no direction, and its vertex names."""
     relabel, header = (None if value is None else checked_flag(name, value)
@@ -154,8 +129,8 @@ def parse(source: Source, rules: ReadingRules = STRICT, relabel: bool | None = N
         source.refuse_size(head.vertices_line, head.num_vertices)
     names: Any = None
     if head.named:
-        read = read_named_rows(source, rules, columns, header)
-        rows = EdgeRows(read.ends, read.weights, lambda _, row: read.lines[row])
+        read = text.read_named_rows(source, rules, columns, header)
+        rows = text.EdgeRows(read.ends, read.weights, lambda _, row: read.lines[row])
         names = read.names
     else:
         rows = _rows(source, head, rules, columns)
@@ -163,35 +138,36 @@ def parse(source: Source, rules: ReadingRules = STRICT, relabel: bool | None = N
         raise InputError(f"{source.name}: relabel=False takes names as numbers, but these are text")
     if names is None and (head.num_vertices is None if relabel is None else relabel):
         names, rows.ends = distinct(rows.ends)
-    if names is not None:
-        graph = graph_of_rows(source, rows, len(names), 0, rules, names)
-        array = names if isinstance(names, np.ndarray) else np.array(names, object)
-        return NamedGraph(replace(graph, names=names), array)
-    num_vertices = head.num_vertices
-    if num_vertices is None:
-        num_vertices = 1 + rows.largest
-        source.refuse_size(head.line, num_vertices)
-    graph = graph_of_rows(source, rows, num_vertices, 0, rules)
-    return NamedGraph(graph, np.arange(num_vertices))
+    n = head.num_vertices if names is None else len(names)
+    if n is None:
+        n = 1 + rows.largest
+        source.refuse_size(head.line, n)
+    graph = text.graph_of_rows(source, rows, n, 0, rules, names)
+    if names is None:
+        return NamedGraph(graph, np.arange(n))
+    array = names if isinstance(names, np.ndarray) else np.array(names, object)
+    return NamedGraph(replace(graph, names=names), array)
 
 
-def _rows(source: Source, head: EdgeListHeader, rules: ReadingRules, asked: Any) -> EdgeRows:
+def _rows(source: text.Source, head: EdgeListHeader, rules: text.ReadingRules,
+          asked: Any) -> text.EdgeRows:
     """Rows of plain numbers."""
     if head.konect == b"bip":
         source.refuse(1, "a bipartite network numbers its two sides apart; add the number of the "
                          "left ones to the right ones")
     if head.width == 0 and head.num_vertices is None:
         raise GraphFormatError(f"{source.name}: holds no edges")
-    width = head.width or min(WIDTHS)
+    width = head.width or min(text.WIDTHS)
     if head.konect and width == KONECT_WIDTH and asked is None:
-        columns = BY_PLACE
+        columns = text.BY_PLACE
     else:
-        columns = columns_of(source, head.line, head.titles, width, asked,
-                             not rules.wants_weights(True))
+        columns = text.columns_of(source, head.line, head.titles, width, asked,
+                                  not rules.wants_weights(True))
     weighted = rules.wants_weights(columns.weight is not None)
     if weighted and columns.weight is None:
         source.refuse(head.line, "expected two ends and a weight")
-    return read_rows(source, LineSyntax(COMMENTS), head.begin, width, columns, weighted, rules)
+    return text.read_rows(source, text.LineSyntax(COMMENTS), head.begin, width, columns, weighted,
+                          rules)
 
 
 def distinct(names: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -212,35 +188,36 @@ def distinct(names: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.flatnonzero(occurs) + low, place[names]
 
 
-def text(graph: Graph) -> Iterator[Any]:
+def chunks(graph: Graph) -> Iterator[Any]:
     """The edge list of a host graph, each edge once, with the names of vertices that have names."""
-    large, small, weights = lower_edges(graph, "an edge list")
+    large, small, weights = text.lower_edges(graph, "an edge list")
     ends = small, large
     names = told_names(graph.names)
-    if names is not None and why_unwritable(names) is None:
+    if names is not None and text.why_unwritable(names) is None:
         yield f"# portpart: {graph.num_edges} edges by names of vertices\n".encode()
-        if not are_integers(names):
-            yield from named_lines(names, *as_they_occur(graph.num_vertices, ends, weights))
+        if not text.are_integers(names):
+            ends, weights = text.as_they_occur(graph.num_vertices, ends, weights)
+            yield from text.named_lines(names, ends, weights)
             return
-        ends, weights = with_alone(graph.num_vertices, ends, weights)
+        ends, weights = text.with_alone(graph.num_vertices, ends, weights)
         numbers = np.array(names, np.int64)
         ends = numbers[ends[0]], numbers[ends[1]]
     else:
         yield f"# portpart: vertices {graph.num_vertices} edges {graph.num_edges}\n".encode()
     columns = [*ends] + ([] if weights is None else [weights])
     values = np.stack(columns, axis=1).astype(np.int64).reshape(-1)
-    yield rendered_rows(values, np.arange(len(ends[0]) + 1) * len(columns))
+    yield text.rendered_rows(values, np.arange(len(ends[0]) + 1) * len(columns))
 
 
-def _head(source: Source, header: bool | None) -> EdgeListHeader:
+def _head(source: text.Source, header: bool | None) -> EdgeListHeader:
     """Examine the lines up to the first edge."""
     head = EdgeListHeader()
     for number, after, line in source.lines():
         if line[:1] in (b"#", b"%"):
             head = _with_comment(source, head, number, line)
             continue
-        words = [word for word in SEPARATORS.split(line) if word]
-        plain = all(map(FRACTION.fullmatch, words))
+        words = [word for word in text.SEPARATORS.split(line) if word]
+        plain = all(map(text.FRACTION.fullmatch, words))
         if not head.titles and header is not False and (header or not plain) and b'"' not in line:
             titles = tuple(word.decode("utf-8", "surrogateescape") for word in words)
             head = replace(head, begin=after, line=number, titles=titles)
@@ -249,10 +226,11 @@ def _head(source: Source, header: bool | None) -> EdgeListHeader:
     return replace(head, named=bool(head.titles))
 
 
-def _with_comment(source: Source, head: EdgeListHeader, number: int, line: bytes) -> EdgeListHeader:
+def _with_comment(source: text.Source, head: EdgeListHeader, number: int,
+                  line: bytes) -> EdgeListHeader:
     """What a comment adds to what is known."""
     if note := VERTICES_COMMENT.match(line):
-        if not is_count(note[1]):
+        if not text.is_count(note[1]):
             source.refuse(number, f"a number of {len(note[1])} digits is not a number of vertices")
         return replace(head, num_vertices=int(note[1]), vertices_line=number)
     if number == 1 and (note := KONECT_COMMENT.match(line)):

@@ -57,7 +57,7 @@ def parse(source: Source) -> Hypergraph:
     return hypergraph_of(source, offsets, pins, n, net_weights, vertex_weights)
 
 
-def text(hypergraph: Hypergraph) -> Iterator[Any]:
+def chunks(hypergraph: Hypergraph) -> Iterator[Any]:
     """The file of a hypergraph in host memory, in pieces."""
     h, host = hypergraph, hypergraph.space.to_host
     starts, values = h.net_offsets.astype(np.int64), h.net_pins.astype(np.int64) + 1

@@ -8,21 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from portpart.formats.text import (
-    BY_PLACE,
-    STRICT,
-    LineSyntax,
-    ReadingRules,
-    Source,
-    graph_of_rows,
-    is_count,
-    lower_edges,
-    read_rows,
-    rendered_rows,
-)
+from portpart.formats import text
 from portpart.graphs import ABS, SUM, Graph
 
 BANNER = b"%%matrixmarket"
+SYNTAX = text.LineSyntax(comments=b"%")
 
 WIDTHS = {b"pattern": 2, b"integer": 3, b"real": 3, b"double": 3, b"complex": 4}
 """Words on the line of an entry, by field."""
@@ -32,7 +22,7 @@ MAX_SHOWN = 40
 SYMMETRIES = (b"general", b"symmetric", b"skew-symmetric", b"hermitian")
 
 
-def parse(source: Source, rules: ReadingRules = STRICT) -> Graph:
+def parse(source: text.Source, rules: text.ReadingRules = text.STRICT) -> Graph:
     """The graph of a square matrix: vertices are rows, off-diagonal entries are edges.
 
     Values are weights if the matrix is one of integers, or if the rules want them.  A general
@@ -47,17 +37,17 @@ def parse(source: Source, rules: ReadingRules = STRICT) -> Graph:
     weighted = rules.wants_weights(field == b"integer")
     if weighted:
         _check_values(source, field, symmetry, rules)
-    rows = read_rows(source, LineSyntax(comments=b"%"), begin, WIDTHS[field], BY_PLACE,
-                     weighted, rules)
+    rows = text.read_rows(source, SYNTAX, begin, WIDTHS[field], text.BY_PLACE, weighted, rules)
     source.refuse_size(size_line[0], n)
     check_entries(source, size_line[0], entries, rows.count)
     if symmetry != b"general" and rules.symmetrize == SUM:  # entries above the diagonal, too
         weights = None if rows.weights is None else np.tile(rows.weights, 2)
         rows = replace(rows, ends=np.hstack([rows.ends, rows.ends[::-1]]), weights=weights)
-    return graph_of_rows(source, rows, n, 1, rules)
+    return text.graph_of_rows(source, rows, n, 1, rules)
 
 
-def _check_values(source: Source, field: bytes, symmetry: bytes, rules: ReadingRules) -> None:
+def _check_values(source: text.Source, field: bytes, symmetry: bytes,
+                  rules: text.ReadingRules) -> None:
     """Raise if values cannot be weights."""
     if field in (b"pattern", b"complex"):
         source.refuse(1, f"a {field.decode()} matrix has no values to use as weights")
@@ -66,18 +56,18 @@ def _check_values(source: Source, field: bytes, symmetry: bytes, rules: ReadingR
                          'weights="abs" takes absolute values, weights="ignore" leaves them out')
 
 
-def text(graph: Graph) -> Iterator[Any]:
+def chunks(graph: Graph) -> Iterator[Any]:
     """The Matrix Market file of a host graph: its lower triangle, symmetric."""
-    sources, targets, weights = lower_edges(graph, "a Matrix Market file")
+    sources, targets, weights = text.lower_edges(graph, "a Matrix Market file")
     columns = [sources + 1, targets + 1] + ([] if weights is None else [weights])
     field = "pattern" if weights is None else "integer"
     yield f"%%MatrixMarket matrix coordinate {field} symmetric\n".encode()
     yield f"{graph.num_vertices} {graph.num_vertices} {len(sources)}\n".encode()
     values = np.stack(columns, axis=1).astype(np.int64).reshape(-1)
-    yield rendered_rows(values, np.arange(len(sources) + 1) * len(columns))
+    yield text.rendered_rows(values, np.arange(len(sources) + 1) * len(columns))
 
 
-def head_of(source: Source) -> tuple[tuple[bytes, bytes], int, tuple[int, list[bytes]]]:
+def head_of(source: text.Source) -> tuple[tuple[bytes, bytes], int, tuple[int, list[bytes]]]:
     """Field and symmetry of the banner, position after the size line, that line and its number."""
     kind = None
     for number, after, line in source.lines():
@@ -90,7 +80,7 @@ def head_of(source: Source) -> tuple[tuple[bytes, bytes], int, tuple[int, list[b
     source.refuse(source.data.count(b"\n") + 1, "the line 'rows columns entries' is missing")
 
 
-def _kind(source: Source, banner: bytes) -> tuple[bytes, bytes]:
+def _kind(source: text.Source, banner: bytes) -> tuple[bytes, bytes]:
     words = banner.lower().split()
     if len(words) != 5 or words[0] != BANNER or words[1] != b"matrix":
         source.refuse(1, "the first line must be '%%MatrixMarket matrix coordinate "
@@ -108,15 +98,15 @@ def _shown(word: bytes) -> str:
     return word[:MAX_SHOWN].decode("utf-8", "replace")
 
 
-def size_of(source: Source, number: int, words: list[bytes]) -> tuple[int, int, int]:
+def size_of(source: text.Source, number: int, words: list[bytes]) -> tuple[int, int, int]:
     """Rows, columns and entries, of the words of their line."""
-    if len(words) != 3 or not all(map(is_count, words)):
+    if len(words) != 3 or not all(map(text.is_count, words)):
         source.refuse(number, "expected 'rows columns entries'")
     rows, columns, entries = map(int, words)
     return rows, columns, entries
 
 
-def check_entries(source: Source, line: int, promised: int, found: int) -> None:
+def check_entries(source: text.Source, line: int, promised: int, found: int) -> None:
     """Raise unless there are as many entries as the line says."""
     if found != promised:
         source.refuse(line, f"{promised} entries promised, {found} found")

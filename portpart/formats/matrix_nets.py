@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from portpart.errors import errors_of_file
-from portpart.formats.matrix_market import WIDTHS, check_entries, head_of, size_of
-from portpart.formats.text import BY_PLACE, STRICT, EdgeRows, LineSyntax, Source, read_rows
+from portpart.formats.matrix_market import SYNTAX, WIDTHS, check_entries, head_of, size_of
+from portpart.formats.text import BY_PLACE, STRICT, EdgeRows, Source, read_rows
 from portpart.graphs import Hypergraph, first_true, nets_hypergraph, nets_of_matrix
-
-SYNTAX = LineSyntax(comments=b"%")
 
 
 def parse(source: Source, model: str | None = None, diagonal: bool = False) -> Hypergraph:

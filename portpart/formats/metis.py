@@ -136,7 +136,7 @@ def parse(source: Source, rules: ReadingRules = STRICT) -> Graph:
     return graph
 
 
-def text(graph: Graph) -> Iterator[Any]:
+def chunks(graph: Graph) -> Iterator[Any]:
     """The METIS file of a host graph, in pieces."""
     leading, stride = int(graph.vertex_weights is not None), 1 + int(graph.weights is not None)
     host = graph.space.to_host

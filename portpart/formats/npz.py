@@ -11,16 +11,9 @@ from typing import Any
 import numpy as np
 
 from portpart.errors import GraphFormatError, InputError, errors_of_file, shown
+from portpart.formats import text
 from portpart.formats.arrays import ENDS, NAMES, names_of, packed_names, read_array
 from portpart.formats.dense import graph_of_table
-from portpart.formats.text import (
-    LARGEST_RATIO,
-    STRICT,
-    UNCHECKED_BYTES,
-    ReadingRules,
-    Source,
-    undamaged,
-)
 from portpart.graphs import Graph, csr_graph, parts_of_sparse, told_names
 
 OWN_NAMES = ("offsets", "targets", "weights", "vertex_weights")
@@ -37,7 +30,7 @@ KNOWN = {*OWN_NAMES, *BARE_NAMES, *SCIPY_NAMES, NAMES, ENDS}
 MORE_VERTICES = "if that is right, say max_vertices= (--max-vertices)"
 
 
-def parse(source: Source, rules: ReadingRules = STRICT) -> Graph:
+def parse(source: text.Source, rules: text.ReadingRules = text.STRICT) -> Graph:
     """The graph of an archive: arrays offsets, targets[, weights][, vertex_weights]; the same with
     the names indptr, indices; a sparse matrix that SciPy saved; or a single square table.
     """
@@ -48,7 +41,7 @@ def parse(source: Source, rules: ReadingRules = STRICT) -> Graph:
         return _graph_of(source, arrays, rules)
 
 
-def text(graph: Graph) -> Iterator[Any]:
+def chunks(graph: Graph) -> Iterator[Any]:
     """The archive of a host graph in our own layout."""
     arrays = dict(zip(OWN_NAMES, (graph.offsets, graph.targets, graph.weights,
                                   graph.vertex_weights)))
@@ -63,7 +56,7 @@ def packed(arrays: Mapping[str, Any]) -> memoryview:
     return buffer.getbuffer()
 
 
-def arrays_of(source: Source, known: Collection[str] = KNOWN,
+def arrays_of(source: text.Source, known: Collection[str] = KNOWN,
               remedy: str = MORE_VERTICES) -> dict[str, np.ndarray]:
     """The arrays of an archive that have a meaning; the others are only named, as empty.
 
@@ -81,7 +74,7 @@ def arrays_of(source: Source, known: Collection[str] = KNOWN,
         If the file is no archive, or an array is damaged, holds objects or is suspiciously large.
     """
     arrays = {}
-    with undamaged(source.name), zipfile.ZipFile(io.BytesIO(source.data)) as archive:
+    with text.undamaged(source.name), zipfile.ZipFile(io.BytesIO(source.data)) as archive:
         for entry in archive.infolist():
             name = entry.filename.removesuffix(".npy")
             arrays[name] = np.empty(0)
@@ -93,16 +86,17 @@ def arrays_of(source: Source, known: Collection[str] = KNOWN,
     return arrays
 
 
-def refuse_bomb(source: Source, entry: zipfile.ZipInfo, remedy: str) -> None:
+def refuse_bomb(source: text.Source, entry: zipfile.ZipInfo, remedy: str) -> None:
     """Raise if a member of an archive promises far more bytes than it has."""
-    if entry.file_size > max(UNCHECKED_BYTES, LARGEST_RATIO * entry.compress_size):
+    if entry.file_size > max(text.UNCHECKED_BYTES, text.LARGEST_RATIO * entry.compress_size):
         if source.max_vertices is None:
             raise GraphFormatError(
                 f"{source.name}: {entry.filename} unpacks to {entry.file_size} bytes, over "
-                f"{LARGEST_RATIO} times its size; {remedy}")
+                f"{text.LARGEST_RATIO} times its size; {remedy}")
 
 
-def _graph_of(source: Source, arrays: dict[str, np.ndarray], rules: ReadingRules) -> Graph:
+def _graph_of(source: text.Source, arrays: dict[str, np.ndarray],
+              rules: text.ReadingRules) -> Graph:
     if "format" in arrays and "shape" in arrays:
         how = rules.of_arcs()
         return csr_graph(*parts_of_sparse(_matrix(source, arrays), how["mode"]), **how)
@@ -120,7 +114,7 @@ def _graph_of(source: Source, arrays: dict[str, np.ndarray], rules: ReadingRules
     )
 
 
-def _matrix(source: Source, arrays: dict[str, np.ndarray]) -> Any:
+def _matrix(source: text.Source, arrays: dict[str, np.ndarray]) -> Any:
     """The matrix that SciPy saved, its indices checked before SciPy's own code sees them."""
     import scipy.sparse as sp
 

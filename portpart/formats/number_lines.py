@@ -32,7 +32,7 @@ class NumberLines:
 
     @classmethod
     def of(cls, source: Source, syntax: LineSyntax, remedy: str = "") -> NumberLines:
-        """The lines of a file; raises for a word that is no integer, with a `remedy` for numbers."""
+        """The integers of a file; raises for a word that is none, with a `remedy` for numbers."""
         lines = read_lines(source.data, syntax)
         if lines.bad_byte is not None:
             refuse_number(source, lines.bad_byte, remedy)

@@ -112,7 +112,7 @@ def parse(source: Source, rules: ReadingRules = STRICT) -> Graph:
         return csr_graph(offsets, ids.astype(np.int32), weights, vertex_weights, **rules.of_arcs())
 
 
-def text(graph: Graph) -> Iterator[Any]:
+def chunks(graph: Graph) -> Iterator[Any]:
     """The file of a host graph, in pieces; numbers have 32 bits where these suffice."""
     n, arcs = graph.num_vertices, graph.num_arcs
     flags = SHORT_TARGETS

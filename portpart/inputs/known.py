@@ -39,14 +39,14 @@ class Format:
     ----------
     path : str
         Its module, which is imported when it is used.  The function ``parse(source, **options)``
-        reads; ``text(graph)``, if there is one, writes.  Where `options` has those of rules,
+        reads; ``chunks(graph)``, if there is one, writes.  Where `options` has those of rules,
         ``parse`` takes ``rules`` instead of them.
     suffixes : tuple of str
         What file names end in.
     options : tuple of str
         Reading options that apply.
     names : bool
-        Whether ``text`` writes the names of vertices.
+        Whether ``chunks`` writes the names of vertices.
     """
 
     path: str
@@ -70,7 +70,7 @@ class Format:
     @property
     def is_writable(self) -> bool:
         """Whether graphs can be written so."""
-        return hasattr(self.module, "text")
+        return hasattr(self.module, "chunks")
 
 
 MESHIO = "meshio"

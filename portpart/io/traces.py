@@ -15,20 +15,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from portpart.errors import InputError, shown
-from portpart.formats.netlist import (
-    CONNECT,
-    DISCONNECT,
-    END_NET,
-    END_VERTEX,
-    NEW_NET,
-    NEW_VERTEX,
-    WEIGH,
-    Netlist,
-    NetlistEdits,
-    Steps,
-    area_of,
-    read_areas,
-)
+from portpart.formats import netlist as netlists
 from portpart.formats.netlist.verilog.hierarchy import drives
 from portpart.formats.text import PathLike, Source, read_source
 from portpart.graphs import MAX_INT32
@@ -39,8 +26,8 @@ PORT = ""
 """Label of the one pin of a port."""
 
 
-def read_edits(path: PathLike, netlist: Netlist, *, model: str = "hypergraph",
-               areas: Mapping[str, int] | PathLike | None = None) -> NetlistEdits:
+def read_edits(path: PathLike, netlist: netlists.Netlist, *, model: str = "hypergraph",
+               areas: Mapping[str, int] | PathLike | None = None) -> netlists.NetlistEdits:
     r"""Read a trace of edits of a netlist.
 
     Parameters
@@ -97,9 +84,9 @@ def read_edits(path: PathLike, netlist: Netlist, *, model: str = "hypergraph",
     """
     if model not in MODELS:
         raise InputError(f"unknown model {shown(model)}; known are {', '.join(MODELS)}")
-    if not isinstance(netlist, Netlist):
+    if not isinstance(netlist, netlists.Netlist):
         raise InputError(f"netlist is {shown(netlist)}; portpart.io.read_netlist reads one")
-    known = areas if areas is None or isinstance(areas, Mapping) else read_areas(areas)
+    known = areas if areas is None or isinstance(areas, Mapping) else netlists.read_areas(areas)
     source = read_source(path, None, (".ops",))
     return TraceReader(source, netlist, known).edits(model)
 
@@ -107,7 +94,8 @@ def read_edits(path: PathLike, netlist: Netlist, *, model: str = "hypergraph",
 class TraceReader:
     """Follows a netlist through the lines of a trace."""
 
-    def __init__(self, source: Source, netlist: Netlist, areas: Mapping[str, int] | None) -> None:
+    def __init__(self, source: Source, netlist: netlists.Netlist,
+                 areas: Mapping[str, int] | None) -> None:
         self._source, self._netlist, self._areas, self._line = source, netlist, areas, 0
         gates, ports = netlist.gate_names, netlist.port_names
         self._vertex_names, self._net_names = gates + ports, list(netlist.net_names)
@@ -120,7 +108,7 @@ class TraceReader:
         self._drive_of = self._known_drives()
         self._rows: list[tuple[int, int, int, int]] = []
 
-    def edits(self, model: str) -> NetlistEdits:
+    def edits(self, model: str) -> netlists.NetlistEdits:
         """Read all lines."""
         starts, ends = [0], []
         structural: list[bool] = []
@@ -138,9 +126,9 @@ class TraceReader:
                 starts.append(len(self._rows))
                 structural.append(words[0] != "repower_gate")
         rows = np.array(self._rows, np.int64).reshape(-1, 4)
-        steps = Steps(rows, np.array(starts), np.array(structural, bool), ends)
-        return NetlistEdits(self._netlist, model, self._vertex_names, self._net_names, steps,
-                            weights)
+        steps = netlists.Steps(rows, np.array(starts), np.array(structural, bool), ends)
+        return netlists.NetlistEdits(self._netlist, model, self._vertex_names, self._net_names,
+                                     steps, weights)
 
     def _read(self, words: list[str]) -> None:
         command = COMMANDS.get(words[0])
@@ -160,25 +148,25 @@ class TraceReader:
         self._vertex_names.append(name)
         self._cell_of.append(cell)
         self._pins[vertex] = {}
-        self._rows.append((NEW_VERTEX, vertex, 0, self._area(cell)))
+        self._rows.append((netlists.NEW_VERTEX, vertex, 0, self._area(cell)))
 
     def _remove_gate(self, name: str) -> None:
         gate = self._gate(name)
         for label in list(self._pins_of(gate)):
             self._disconnect(gate, label)
-        self._rows.append((END_VERTEX, gate, 0, 0))
+        self._rows.append((netlists.END_VERTEX, gate, 0, 0))
         del self._gates[self._vertex_names[gate]]
 
     def _repower_gate(self, name: str, cell: str) -> None:
         gate = self._gate(name)
         self._cell_of[gate] = cell
         if self._areas is not None:
-            self._rows.append((WEIGH, gate, 0, self._area(cell)))
+            self._rows.append((netlists.WEIGH, gate, 0, self._area(cell)))
 
     def _insert_net(self, name: str) -> None:
         if _find(self._nets, name) is not None:
             self._refuse(f"there is a net {shown(name)} already; remove it first")
-        self._rows.append((NEW_NET, 0, len(self._net_names), 0))
+        self._rows.append((netlists.NEW_NET, 0, len(self._net_names), 0))
         self._nets[name] = len(self._net_names)
         self._net_names.append(name)
 
@@ -188,7 +176,7 @@ class TraceReader:
             for label in [each for each, (on, _) in self._pins_of(vertex).items()
                           if on == net]:
                 self._disconnect(vertex, label)
-        self._rows.append((END_NET, 0, net, 0))
+        self._rows.append((netlists.END_NET, 0, net, 0))
         del self._nets[self._net_names[net]]
 
     def _connect_pin(self, pin: str, net_name: str) -> None:
@@ -202,7 +190,7 @@ class TraceReader:
             drive = self._drives(self._cell_of[vertex], label)
         self._pins[vertex][label] = net, drive
         self._seen[net].add(vertex)
-        self._rows.append((CONNECT, vertex, net, drive))
+        self._rows.append((netlists.CONNECT, vertex, net, drive))
 
     def _disconnect_pin(self, pin: str) -> None:
         vertex, label = self._pin(pin)
@@ -211,7 +199,7 @@ class TraceReader:
         self._disconnect(vertex, label)
 
     def _disconnect(self, vertex: int, label: str) -> None:
-        self._rows.append((DISCONNECT, vertex, *self._pins[vertex].pop(label)))
+        self._rows.append((netlists.DISCONNECT, vertex, *self._pins[vertex].pop(label)))
 
     def _drives(self, cell: str, label: str) -> bool:
         """Whether a port of a cell drives its net; the first time it is met decides."""
@@ -283,7 +271,7 @@ class TraceReader:
     def _area(self, cell: str) -> int:
         if self._areas is None:
             return 1
-        return area_of(self._areas, cell)
+        return netlists.area_of(self._areas, cell)
 
     def _refuse(self, problem: str) -> NoReturn:
         self._source.refuse(self._line, problem)

@@ -78,7 +78,7 @@ def write(graph: graphs.GraphLike, path: PathLike, format: str | None = None) ->
                          f"{suffixes}, or name the format")
     made = inputs.as_graph(graph, copy=False, space=backends.space("cpu"))
     _warn_of_names(made, name, stacklevel=3)
-    write_chunks(path, inputs.FORMATS[name].module.text(made))
+    write_chunks(path, inputs.FORMATS[name].module.chunks(made))
 
 
 def _warn_of_names(graph: graphs.Graph, format: str, stacklevel: int) -> None:
@@ -142,7 +142,7 @@ def write_hypergraph(hypergraph: graphs.GraphLike, path: PathLike) -> None:
     if graphs.told_names(made.names) is not None:
         warnings.warn(f"the names of {made.num_vertices} vertices are not written, as hMETIS files "
                       f"hold none: {KEPT}", UserWarning, stacklevel=2)
-    write_chunks(path, hmetis.text(made))
+    write_chunks(path, hmetis.chunks(made))
 
 
 # Meshes and sub-meshes to files, each of which is complete or not there ------------------------

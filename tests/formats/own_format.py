@@ -24,7 +24,7 @@ def parse(source: Source) -> Graph:
     return from_edges(numbers[1:].reshape(-1, 2), num_vertices=int(numbers[0]))
 
 
-def text(graph: Graph) -> Iterator[bytes]:
+def chunks(graph: Graph) -> Iterator[bytes]:
     """A file of the graph."""
     sources, targets, _ = lower_edges(graph, "a list of pairs")
     yield f"{graph.num_vertices}\n".encode()

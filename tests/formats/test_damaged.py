@@ -37,7 +37,7 @@ WHOLE = {
                                                  indices=GRAPH.targets)),
     **{f"scipy_{kind}.npz": bytes_of(lambda file, kind=kind: sp.save_npz(
         file, GRAPH.to_scipy().asformat(kind))) for kind in ("csr", "csc", "coo", "bsr", "dia")},
-    "g.parhip": b"".join(bytes(part) for part in parhip.text(GRAPH)),
+    "g.parhip": b"".join(bytes(part) for part in parhip.chunks(GRAPH)),
     "table.npy": bytes_of(lambda file: np.save(file, GRAPH.to_scipy().toarray())),
     "g.graph.gz": gzip.compress(b"3 2\n2\n1 3\n2\n" * 3),
     "g.graph.xz": lzma.compress(b"3 2\n2\n1 3\n2\n"),

@@ -8,17 +8,7 @@ import numpy as np
 
 from portpart import backends
 from portpart.backends import language as kl
-from portpart.formats.text.chunks import (
-    ANY_WIDTH,
-    BYTES_PER_ITEM,
-    LEFT_OUT,
-    NEWLINE,
-    ChunkCounts,
-    ColumnSlots,
-    Output,
-    Text,
-    read_chunk,
-)
+from portpart.formats.text import chunks
 
 # Text to integers: lines of numbers, read in two compiled, parallel passes over the bytes ------
 #
@@ -130,20 +120,21 @@ def has_width(data: bytes, syntax: LineSyntax, width: int) -> bool:
 class _Passes:
     """The two passes over a text."""
 
-    def __init__(self, data: bytes, syntax: LineSyntax, begin: int, width: int = ANY_WIDTH,
+    def __init__(self, data: bytes, syntax: LineSyntax, begin: int, width: int = chunks.ANY_WIDTH,
                  columns: tuple[int, ...] = (), located: tuple[int, ...] = ()) -> None:
         self.space = space = backends.space("cpu")
         self.size = len(data)
-        self.items = -(-(self.size - begin) // BYTES_PER_ITEM)
-        slots = np.full(max(1, width), LEFT_OUT, np.int64)
+        self.items = -(-(self.size - begin) // chunks.BYTES_PER_ITEM)
+        slots = np.full(max(1, width), chunks.LEFT_OUT, np.int64)
         slots[list(columns)] = np.arange(len(columns))
         is_located = np.zeros(max(1, width), bool)
         is_located[list(located)] = True
-        self._text = Text(np.frombuffer(data, np.uint8), begin, self.size,
+        self._text = chunks.Text(np.frombuffer(data, np.uint8), begin, self.size,
                           _padded(syntax.comments, 3), _padded(syntax.words, 2), syntax.keep_blank)
-        self._columns = ColumnSlots(width, slots, is_located)
+        self._columns = chunks.ColumnSlots(width, slots, is_located)
         self._lines, self._numbers = (np.zeros(self.items + 1, np.int64) for _ in range(2))
-        self._counts = ChunkCounts(self._lines, self._numbers, space.full(2, self.size, np.int64))
+        self._counts = chunks.ChunkCounts(self._lines, self._numbers,
+                                          space.full(2, self.size, np.int64))
         self.nothing = space.empty(1, np.int64)
 
     def count(self) -> tuple[int, int]:
@@ -153,8 +144,9 @@ class _Passes:
 
     def run(self, fill: bool, values: np.ndarray, starts: np.ndarray, num_lines: int) -> None:
         """One pass."""
-        self.space.parallel_for(self.items, read_chunk, self._text, self._columns, self._counts,
-                                fill, Output(values, starts, num_lines), team=256)
+        self.space.parallel_for(self.items, chunks.read_chunk, self._text, self._columns,
+                                self._counts, fill, chunks.Output(values, starts, num_lines),
+                                team=256)
 
     @property
     def first_bad(self) -> int | None:
@@ -173,7 +165,7 @@ class _Passes:
 
 def _padded(letters: bytes, count: int) -> np.ndarray:
     """Letters for a kernel; a newline stands for none."""
-    padded = np.full(count, NEWLINE, np.uint8)
+    padded = np.full(count, chunks.NEWLINE, np.uint8)
     padded[: len(letters)] = np.frombuffer(letters, np.uint8)
     return padded
 
