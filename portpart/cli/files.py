@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,8 +12,6 @@ from portpart.cli.options import AT, GRAPH_MODELS, HYPERGRAPH, NET_MODELS, Readi
 from portpart.errors import GraphFormatError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
-
     import numpy as np
 
     from portpart.formats.netlist import Netlist

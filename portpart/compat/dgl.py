@@ -6,18 +6,15 @@ import json
 import operator
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from portpart.errors import InputError, shown
 from portpart.graphs import Blocks, blocks_of, first_true, host_integers
 from portpart.inputs import MAX_HALO
 from portpart.options import checked_integer
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
 
 __all__ = ["save_partition_book"]
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.lib import format as npy
 
 from portpart.errors import GraphFormatError
 from portpart.formats.text import CHUNK, are_integers
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable
 
 # Arrays in NumPy's own format, from bytes that may be damaged or lie about their size ----------
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+from numpy.typing import ArrayLike
 
 from portpart.formats.text import PathLike, read_source
 from portpart.graphs import MAX_ELEMENTS, Topology
 from portpart.io.nodes import cores_of_sys, cores_of_xml, levels_of
 from portpart.options import checked_integer
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 
 class Machine(NamedTuple):

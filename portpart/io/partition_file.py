@@ -6,8 +6,7 @@ ones, or a vertex and its block on each line.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
 
@@ -21,10 +20,6 @@ from portpart.graphs import (
     held_blocks,
     host_integers,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable
-
 
 SYNTAX = text.LineSyntax(comments=b"%#")
 

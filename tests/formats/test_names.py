@@ -223,7 +223,7 @@ def test_integers_of_a_file_are_names_too(tmp_path: Path) -> None:
 def test_plain_numbers_are_read_by_compiled_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("portpart.formats.edge_list.read_named_rows", None)
+    monkeypatch.setattr("portpart.formats.text.read_named_rows", None)
     path = written(tmp_path / "g.csv", "id_1,id_2,w\n" + "".join(
         f"{i},{i + 1},{i % 7}\n" for i in range(1000)))
     assert np.array_equal(graph_io.read(path).names, np.arange(1001))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from pymetis import CSRAdjacency, GraphPartition, GType, MeshPartition, Options, PType
 
 from portpart.api import partition
@@ -22,9 +23,6 @@ from portpart.errors import InputError, shown
 from portpart.graphs import Mesh, first_true
 from portpart.inputs import as_graph, as_mesh
 from portpart.options import MAX_BLOCKS, checked_integer
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 # ``part_graph`` of PyMETIS ---------------------------------------------------------------------
 

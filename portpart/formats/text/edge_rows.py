@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
@@ -15,9 +15,6 @@ from portpart.formats.text.fractions import fractions_at, refuse_number
 from portpart.formats.text.rules import Columns, ReadingRules
 from portpart.formats.text.tokens import LineSyntax, read_table
 from portpart.graphs import LOW_HALF, MAX_INT32, Graph, edges_graph, tails
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable
 
 BY_PLACE = Columns((0, 1), 2)
 """Columns of formats that have no titles."""

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from portpart.errors import shown
 from portpart.formats.text.named_rows import INTEGER, NUMBER
 from portpart.graphs import ENDS, WEIGHTS
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable
 
 PLAIN = re.compile(r'[^\s,;"#%][^\s,;"]*')
 """A name that needs no quotes, whatever parts the words of a line."""
