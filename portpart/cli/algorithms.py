@@ -33,7 +33,9 @@ def command(name: str | None, hypergraphs: bool, as_json: bool) -> None:
         chosen = by_name({key: each for table in reversed(tables) for key, each in table.items()},
                          name)
         if as_json:
-            print_json(_as_object(chosen) | {"parameters": _parameters_by_preset(chosen)})
+            print_json(_as_object(chosen) | {"parameters": {
+                preset: [vars(each) for each in chosen.parameters(preset)]
+                for preset in chosen.presets}})
         else:
             _show((*_about(chosen), "", *_table_of_parameters(chosen)))
     elif as_json:
@@ -58,11 +60,6 @@ def _as_object(algorithm: Entry) -> dict[str, Json]:
         "is_default": algorithm.name in DEFAULTS,
         "presets": {preset: algorithm.difference(preset) for preset in algorithm.presets},
     }  # fmt: skip
-
-
-def _parameters_by_preset(algorithm: Entry) -> dict[str, list[dict[str, Json]]]:
-    return {preset: [vars(each) for each in algorithm.parameters(preset)]
-            for preset in algorithm.presets}  # fmt: skip
 
 
 def _about(algorithm: Entry) -> Iterator[str]:

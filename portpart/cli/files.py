@@ -80,15 +80,13 @@ def read_graph(name: str, reading: ReadingOptions) -> Graph | Hypergraph:
     try:
         return io.read(name, reading.file_format, **_options(reading))
     except GraphFormatError as problem:
-        if name != STANDARD or problem.hypergraph is None or _for_graphs(reading):
+        found: Hypergraph | None = problem.hypergraph
+        # with options that do not apply to hypergraphs of hMETIS, a graph is meant
+        of_graphs = any(value is not None for option, value in vars(reading).items()
+                        if option != "max_vertices")
+        if name != STANDARD or found is None or of_graphs:
             raise
-        found: Hypergraph = problem.hypergraph
         return found
-
-
-def _for_graphs(reading: ReadingOptions) -> bool:
-    """Whether there are options that do not apply to hypergraphs of hMETIS."""
-    return any(value is not None for name, value in vars(reading).items() if name != "max_vertices")
 
 
 def is_hypergraph(name: str, reading: ReadingOptions) -> bool:
@@ -172,11 +170,10 @@ def read_netlist(name: str, reading: ReadingOptions) -> Netlist | None:
 
 def graph_of_netlist(netlist: Netlist, reading: ReadingOptions) -> Graph:
     """The graph of a netlist that `read_netlist` has read."""
-    from portpart.formats.netlist import read_areas
+    from portpart.formats.netlist import named_graph
 
-    areas = None if reading.areas is None else read_areas(reading.areas)
-    return netlist.graph(reading.model or GRAPH_MODELS[0], max_fanout=reading.max_fanout,
-                         areas=areas)
+    return named_graph(netlist, reading.model or GRAPH_MODELS[0], reading.max_fanout,
+                       reading.areas).graph
 
 
 def read_mesh(name: str, reading: ReadingOptions, pointed: bool) -> Mesh | None:
@@ -241,10 +238,9 @@ def read_partition(name: str, count: int, names: Sequence[Hashable] | None = Non
 
     if names is not None:
         part = io.read_named_partition(name, names, free=free)
-    elif of_edges:
-        part = io.read_partition(name, num_edges=count, free=free)
     else:
-        part = io.read_partition(name, count, free=free)
+        counted: dict[str, int] = {"num_edges" if of_edges else "num_vertices": count}
+        part = io.read_partition(name, free=free, **counted)
     if k is not None and part.max(initial=0) >= k:
         vertex = int((part >= k).argmax())
         what = "edge" if of_edges else "vertex"

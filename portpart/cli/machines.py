@@ -20,19 +20,6 @@ if TYPE_CHECKING:
 # Tables of numbers from files: distances of a machine, coordinates of points -------------------
 
 
-def read_table(name: str) -> np.ndarray:
-    """Read a table of numbers, a row a line, parted by blanks or by commas.
-
-    Raises
-    ------
-    GraphFormatError
-        Naming file and line of what is not a number, or of a row of another length.
-    """
-    from portpart.formats.text import read_source
-
-    return _table_of(read_source(name))
-
-
 def read_points(name: str) -> np.ndarray:
     """Read coordinates, those of a point a line, or an .npy file."""
     from portpart.formats import ARRAY_BEGINS, read_array
@@ -45,6 +32,13 @@ def read_points(name: str) -> np.ndarray:
 
 
 def _table_of(source: Source) -> np.ndarray:
+    """A table of numbers, a row a line, parted by blanks or by commas.
+
+    Raises
+    ------
+    GraphFormatError
+        Naming file and line of what is not a number, or of a row of another length.
+    """
     lines = source.data.decode(errors="replace").splitlines()
     rows = {number: row for number, line in enumerate(lines, 1)
             if (row := line.partition("#")[0].strip())}
@@ -149,9 +143,10 @@ def machine_of(machine_given: MachineOptions) -> GivenMachine:
 
 
 def _of_matrix(name: str) -> Topology:
+    from portpart.formats.text import read_source
     from portpart.graphs import Topology
 
-    table = read_table(name)
+    table = _table_of(read_source(name))
     try:
         return Topology.from_matrix(table)
     except ValueError as problem:

@@ -66,13 +66,10 @@ def libraries_on_stderr() -> Iterator[None]:
     try:
         yield
     finally:
-        _c_library().fflush(None)
+        c_library = ctypes.cdll.msvcrt if sys.platform == "win32" else ctypes.CDLL(None)
+        c_library.fflush(None)
         os.dup2(stdout, STDOUT)
         os.close(stdout)
-
-
-def _c_library() -> ctypes.CDLL:
-    return ctypes.cdll.msvcrt if sys.platform == "win32" else ctypes.CDLL(None)
 
 
 def sizes_text(sizes: Mapping[str, Any]) -> str:

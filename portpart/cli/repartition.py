@@ -47,9 +47,12 @@ def command(
         given = files.read_constraints(fixed, None, loaded.num_vertices, vertex_names)
         del given["initial"]
         part = files.read_partition(old, loaded.num_vertices, vertex_names, free=True)
+        # digits are a size, anything else is a share
+        limit = (whole_number("max_migration", max_migration)
+                 if max_migration and max_migration.isdecimal() else max_migration)
         with display.calling() as progress:
-            result = repartition(loaded, part, k, progress=progress,
-                                 max_migration=_limit(max_migration), **given, **settings)
+            result = repartition(loaded, part, k, progress=progress, max_migration=limit,
+                                 **given, **settings)
     if output:
         files.write_partition(result.part, output, vertex_names)
     report = {
@@ -63,8 +66,3 @@ def command(
     return print_result(result, report, as_json, "blocks",
                        {"moved": result.moved, "migration": result.migration, "price": price},
                        {"moved": moves}, to_stderr=output == files.STANDARD)
-
-
-def _limit(text: str | None) -> int | str | None:
-    """Digits are a size, anything else is a share."""
-    return whole_number("max_migration", text) if text and text.isdecimal() else text

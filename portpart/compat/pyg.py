@@ -74,7 +74,7 @@ def as_graph(
         raise InputError(f"a {type(data).__name__} has several types of nodes; "
                          "data.to_homogeneous() makes a Data object of it")
     edges = data if hasattr(data, "shape") else getattr(data, "edge_index", None)
-    if edges is None or _is_sparse(edges):
+    if edges is None or (is_tensor(edges) and str(edges.layout) != "torch.strided"):
         matrix = getattr(data, "adj_t", None) if edges is None else edges
         return _of_adjacency(data, matrix, symmetrize, options)
     if edges is not data and num_nodes is None:
@@ -193,10 +193,6 @@ def cluster_data(
 
     return clusters_of(data, partition(data, num_parts, **options), int(num_parts),
                        keep_inter_cluster_edges, sparse_format)
-
-
-def _is_sparse(edges: torch.Tensor | SparseTensor) -> bool:
-    return is_tensor(edges) and str(edges.layout) != "torch.strided"
 
 
 def _of_adjacency(data: Data, matrix: torch.Tensor | SparseTensor | None,

@@ -129,9 +129,7 @@ def parse(source: text.Source, rules: text.ReadingRules = text.STRICT, relabel: 
         source.refuse_size(head.vertices_line, head.num_vertices)
     names: Any = None
     if head.named:
-        read = text.read_named_rows(source, rules, columns, header)
-        rows = text.EdgeRows(read.ends, read.weights, lambda _, row: read.lines[row])
-        names = read.names
+        names, rows = text.read_named_rows(source, rules, columns, header)
     else:
         rows = _rows(source, head, rules, columns)
     if names is not None and relabel is False:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from portpart.formats.number_lines import NetLines, NumberLines, hypergraph_of, nets_of, rows_of
+from portpart.formats.number_lines import NumberLines, hypergraph_of, nets_of, rows_of
 from portpart.formats.text import Source, rendered_rows
 from portpart.graphs import Hypergraph, first_true
 
@@ -51,7 +51,8 @@ def parse(source: Source) -> Hypergraph:
         rows = rows_of(source, blank=True)
     _check_line_count(rows, header)
     n = header.num_vertices
-    offsets, pins, net_weights = nets_of(rows, NetLines(header.num_nets, n, 1, header.net_weights))
+    offsets, pins, net_weights = nets_of(rows, header.num_nets, range(1, n + 1),
+                                         header.net_weights)
     vertex_weights = _vertex_weights(rows, header) if header.vertex_weights else None
     del rows  # as large as the text; the hypergraph is made without it
     return hypergraph_of(source, offsets, pins, n, net_weights, vertex_weights)

@@ -38,6 +38,6 @@ def _checked_ends(source: Source, rows: EdgeRows, shape: tuple[int, int]) -> np.
     limits = np.array(shape)[:, None]
     entry = first_true(((ends < 1) | (ends > limits)).any(axis=0))
     if entry is not None:
-        source.refuse(rows.line_of(source, entry), f"entry ({ends[0, entry]}, {ends[1, entry]}) is "
+        source.refuse(rows.line_of(entry), f"entry ({ends[0, entry]}, {ends[1, entry]}) is "
                       f"outside of the matrix of {shape[0]} x {shape[1]}")
     return ends - 1

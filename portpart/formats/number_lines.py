@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
@@ -76,23 +76,6 @@ class NumberLines:
             self.refuse(later, f"numbers after the {what}")
 
 
-class NetLines(NamedTuple):
-    """What a header says of the lines of nets.
-
-    Attributes
-    ----------
-    first : int
-        Number of the first vertex.
-    weighted : bool
-        Whether each line begins with the weight of its net.
-    """
-
-    num_nets: int
-    num_vertices: int
-    first: int
-    weighted: bool
-
-
 def rows_of(source: Source, blank: bool = False) -> NumberLines:
     """The lines of a file; with `blank` those without numbers count, below the header."""
     rows = NumberLines.of(source, WITH_BLANK if blank else SYNTAX, f"hMETIS and PaToH {TO_SCALE}")
@@ -103,20 +86,29 @@ def rows_of(source: Source, blank: bool = False) -> NumberLines:
     return replace(rows, lines=replace(lines, starts=lines.starts[first:]), num_skipped=first)
 
 
-def nets_of(rows: NumberLines, head: NetLines) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+def nets_of(rows: NumberLines, num_nets: int, vertices: range,
+            weighted: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Offsets and pins, from 0, of the nets below the header, and their weights if there are any.
+
+    Pins are numbers of `vertices`; with `weighted` the line of a net begins with its weight.
 
     Raises
     ------
     GraphFormatError
         Naming line and column of the first pin or weight that cannot be.
     """
-    offsets, pins = rows.numbers(1, 1 + head.num_nets)
+    offsets, pins = rows.numbers(1, 1 + num_nets)
     weights = None
-    if head.weighted:
+    if weighted:
         offsets, pins, weights = _weights_and_pins(rows, offsets, pins)
-    _check_pins(rows, head, offsets, pins)
-    return offsets, pins - head.first, weights
+    first, last = vertices.start, vertices.stop - 1
+    if len(pins) and not first <= int(pins.min()) <= int(pins.max()) <= last:
+        place = int(((pins < first) | (pins > last)).argmax())
+        net = int(np.searchsorted(offsets, place, side="right")) - 1
+        word = place - int(offsets[net]) + weighted
+        rows.source.refuse_at(rows.line_of(1 + net), word, f"pin {pins[place]} of net {net + 1} is "
+                              f"not a vertex; vertices are {first} ... {last}")
+    return offsets, pins - first, weights
 
 
 def hypergraph_of(source: Source, offsets: np.ndarray, pins: np.ndarray, num_vertices: int,
@@ -143,14 +135,3 @@ def without_first(starts: np.ndarray, values: np.ndarray) -> np.ndarray:
     kept = np.ones(len(values), bool)
     kept[starts[:-1]] = False
     return values[kept]
-
-
-def _check_pins(rows: NumberLines, head: NetLines, offsets: np.ndarray, pins: np.ndarray) -> None:
-    first, last = head.first, head.num_vertices + head.first - 1
-    if len(pins) == 0 or (int(pins.min()) >= first and int(pins.max()) <= last):
-        return
-    place = int(((pins < first) | (pins > last)).argmax())
-    net = int(np.searchsorted(offsets, place, side="right")) - 1
-    word = place - int(offsets[net]) + head.weighted
-    rows.source.refuse_at(rows.line_of(1 + net), word, f"pin {pins[place]} of net {net + 1} is "
-                          f"not a vertex; vertices are {first} ... {last}")

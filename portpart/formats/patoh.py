@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from portpart.formats.number_lines import NetLines, NumberLines, hypergraph_of, nets_of, rows_of
+from portpart.formats.number_lines import NumberLines, hypergraph_of, nets_of, rows_of
 from portpart.formats.text import Source
 from portpart.graphs import Hypergraph, first_true
 
@@ -47,8 +47,9 @@ def parse(source: Source) -> Hypergraph:
         rows = rows_of(source, blank=True)
     if len(rows) < header.num_nets:
         rows.refuse_end(f"{len(rows)} of {header.num_nets} nets")
-    offsets, pins, net_weights = nets_of(rows, NetLines(
-        header.num_nets, header.num_cells, header.base, bool(header.scheme & OF_NETS)))
+    cells = range(header.base, header.base + header.num_cells)
+    offsets, pins, net_weights = nets_of(rows, header.num_nets, cells,
+                                         bool(header.scheme & OF_NETS))
     if len(pins) != header.num_pins:
         source.refuse_at(rows.line_of(0), 3, f"{header.num_pins} pins promised, the lines of the "
                          f"nets hold {len(pins)}; the header is 'base cells nets pins [scheme]'")

@@ -266,7 +266,9 @@ def _refuse_packed(name: str, begin: bytes) -> None:
 
 def _first_line(name: str, file: BinaryIO) -> tuple[bytes, int, int]:
     """The first line that is no comment, the number of those before it, and where it ends."""
-    file.seek(len(text.UTF8_MARK) if _begins_with(file, text.UTF8_MARK) else 0)
+    file.seek(0)
+    if file.read(len(text.UTF8_MARK)) != text.UTF8_MARK:
+        file.seek(0)
     number = 0
     while line := file.readline(MAX_HEADER):
         is_comment = line.lstrip(GAPS).startswith(SYNTAX.comments)
@@ -279,8 +281,3 @@ def _first_line(name: str, file: BinaryIO) -> tuple[bytes, int, int]:
             return line, number, file.tell()
         number += 1
     return b"", number, file.tell()
-
-
-def _begins_with(file: BinaryIO, mark: bytes) -> bool:
-    file.seek(0)
-    return file.read(len(mark)) == mark

@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import (
 from scipy.spatial import cKDTree
 
 from portpart.errors import InputError
-from portpart.graphs import MAX_INT32, Graph, GraphLike, Hypergraph
+from portpart.graphs import MAX_INT32, GraphLike, Hypergraph
 from portpart.plot.links import either_graph
 
 # Places for the vertices of graphs without coordinates -----------------------------------------
@@ -73,7 +73,11 @@ def layout(graph: GraphLike) -> np.ndarray:
     (25, 2)
     """
     graph = either_graph(graph)
-    matrix = _joined_through_nets(graph) if isinstance(graph, Hypergraph) else _pattern(graph)
+    if isinstance(graph, Hypergraph):
+        matrix = _joined_through_nets(graph)
+    else:
+        matrix = graph.to_scipy().astype(np.float64)
+        matrix.data[:] = 1
     return places_of(matrix)[:graph.num_vertices]
 
 
@@ -115,13 +119,6 @@ def _compact(matrix: csr_array) -> csr_array:
         raise InputError(f"a graph of {matrix.nnz} arcs has no layout; {MAX_INT32} are the most")
     return csr_array((matrix.data, matrix.indices.astype(np.int32),
                       matrix.indptr.astype(np.int32)), shape=matrix.shape)
-
-
-def _pattern(graph: Graph) -> csr_array:
-    """Ones where there are edges."""
-    matrix = graph.to_scipy().astype(np.float64)
-    matrix.data[:] = 1
-    return matrix
 
 
 def _joined_through_nets(graph: Hypergraph) -> csr_array:

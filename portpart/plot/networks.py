@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -122,24 +121,6 @@ def sampled(ends: Ends) -> Ends:
     return ends[0][::step], ends[1][::step]
 
 
-@dataclass(frozen=True)
-class BlockNetwork:
-    """Blocks and what joins them.
-
-    Attributes
-    ----------
-    weights : ndarray of int64, shape (k,)
-    links : csr_array, shape (k, k)
-    places : ndarray, shape (k, 2)
-    colours : ndarray, shape (k, 3)
-    """
-
-    weights: np.ndarray
-    links: csr_array
-    places: np.ndarray
-    colours: np.ndarray
-
-
 def quotient(graph: GraphLike, part: Blocks, *, points: ArrayLike | None = None,
              k: int | None = None, colors: ArrayLike | None = None, ax: Axes | None = None) -> Axes:
     """Draw blocks as discs, whose areas are their weights, and cuts as lines between them.
@@ -189,30 +170,31 @@ def quotient(graph: GraphLike, part: Blocks, *, points: ArrayLike | None = None,
         places = middles(checked_points(points, shown), blocks, k)
     colours = wanted_colors(colors, k, lambda: links)
     with picture_on(ax, f"{k:,} blocks and the weight between them") as drawn:
-        weights = weights_of_blocks(shown, blocks, k or None)
-        _draw_blocks(drawn, BlockNetwork(weights, links, places, colours))
+        radii = disc_radii(places, weights_of_blocks(shown, blocks, k or None))
+        _draw_blocks(drawn, places, radii, colours, links)
     return drawn
 
 
-def _draw_blocks(ax: Axes, blocks: BlockNetwork) -> None:
+def _draw_blocks(ax: Axes, places: np.ndarray, radii: np.ndarray, colours: np.ndarray,
+                 links: csr_array) -> None:
+    """Draw a disc for each block, and lines that are as wide as links are strong."""
     from matplotlib.collections import LineCollection, PatchCollection
     from matplotlib.patches import Circle
 
-    upper = triu(blocks.links).tocoo()
+    upper = triu(links).tocoo()
     order = np.argsort(upper.data, kind="stable")
     ends = upper.row[order], upper.col[order]
     strength = upper.data[order] / max(1, upper.data.max(initial=1))
-    left, right, low, high = window_of(blocks.places, 0.0) if len(blocks.places) else (0, 1, 0, 1)
-    radii = disc_radii(blocks.places, blocks.weights)
-    ax.add_collection(LineCollection(np.stack([blocks.places[end] for end in ends], axis=1),
+    left, right, low, high = window_of(places, 0.0) if len(places) else (0, 1, 0, 1)
+    ax.add_collection(LineCollection(np.stack([places[end] for end in ends], axis=1),
                                      linewidths=0.4 + 7 * strength, colors=PALE,
                                      capstyle="round", zorder=1))
-    discs = [Circle(place, radius) for place, radius in zip(blocks.places, radii)]
-    ax.add_collection(PatchCollection(discs, facecolors=blocks.colours, edgecolors=INK,
+    discs = [Circle(place, radius) for place, radius in zip(places, radii)]
+    ax.add_collection(PatchCollection(discs, facecolors=colours, edgecolors=INK,
                                       linewidths=0.7, zorder=2))
     if len(radii) <= NAMED:
-        for block, place in enumerate(blocks.places):
+        for block, place in enumerate(places):
             ax.text(*place, str(block), ha="center", va="center", fontsize=8, zorder=3,
-                    color="white" if blocks.colours[block] @ (0.3, 0.6, 0.1) < 0.45 else "black")
+                    color="white" if colours[block] @ (0.3, 0.6, 0.1) < 0.45 else "black")
     room = radii.max(initial=0) * 1.15
     ax.set(xlim=(left - room, right + room), ylim=(low - room, high + room))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -74,21 +75,10 @@ def figures(found: ReportData, points: ArrayLike | None,
     if isinstance(found.view, NetsView):
         yield _picture("connectivity", lambda ax: _connectivity(found, ax),
                       "How many nets reach how many blocks.", (11, 3.4), wide=True)
-    yield _picture("weights", lambda ax: _weights(found, colours, ax),
+    weighed = SimpleNamespace(block_weights=found.evaluation.block_weights,
+                              block_weight_limits=found.limits, target=found.evaluation.target)
+    yield _picture("weights", lambda ax: block_weights(weighed, colors=colours, ax=ax),
                   "Weights of the blocks, and the most that they may be.", (11, 3.4), wide=True)
-
-
-def _weights(found: ReportData, colours: np.ndarray, ax: Axes) -> None:
-    block_weights(_Weighed(found), colors=colours, ax=ax)
-
-
-class _Weighed:
-    """Weights and limits, as a result has them."""
-
-    def __init__(self, found: ReportData) -> None:
-        self.block_weights = found.evaluation.block_weights
-        self.block_weight_limits = found.limits
-        self.target = found.evaluation.target
 
 
 def _connectivity(found: ReportData, ax: Axes) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NoReturn
 
 import numpy as np
@@ -31,12 +32,12 @@ class EdgeRows:
     ends : ndarray of int, shape (2, rows)
     weights : ndarray of int64 or float64, shape (rows,), or None
     line_of : callable
-        Line of a file that holds a row.
+        Line of the file that holds a row.
     """
 
     ends: np.ndarray
     weights: np.ndarray | None
-    line_of: Callable[[Source, int], int]
+    line_of: Callable[[int], int]
 
     @property
     def largest(self) -> int:
@@ -59,11 +60,7 @@ def read_rows(source: Source, syntax: LineSyntax, begin: int, width: int, column
 
     Weights are integers, unless the rules take fractions and there are some.
     """
-    places = columns.places(weighted)
-
-    def line_of(source: Source, row: int) -> int:
-        return source.line_of_row(syntax, begin, row)
-
+    places, line_of = columns.places(weighted), partial(source.line_of_row, syntax, begin)
     table = read_table(source.data, syntax, begin, width, places)
     if table.odd_byte is not None:
         _refuse_row(source, syntax, table.odd_byte, width)
@@ -100,7 +97,7 @@ def graph_of_rows(source: Source, rows: EdgeRows, n: int, first: int, rules: Rea
         wrong = (rows.ends < first) | (rows.ends >= first + n)
         row = int(wrong.any(axis=0).argmax())
         end = rows.ends[int(wrong[:, row].argmax()), row]
-        source.refuse(rows.line_of(source, row),
+        source.refuse(rows.line_of(row),
                       f"{end} is not a vertex; vertices are {first} ... {first + n - 1}")
     if first:
         rows.ends -= first
@@ -118,11 +115,11 @@ def _refuse_edge(source: Source, rows: EdgeRows, problem: InputError,
     if problem.entry is not None and rows.weights is not None:
         row = problem.entry % rows.count
         reason = str(problem).partition("; ")[2]
-        source.refuse(rows.line_of(source, row), f"weight {rows.weights[row]}; {reason}")
+        source.refuse(rows.line_of(row), f"weight {rows.weights[row]}; {reason}")
     if problem.edge is not None:
         ends = np.sort(np.array(problem.edge))
         row = int((np.sort(rows.ends, axis=0) == ends[:, None]).all(axis=0).argmax())
-        source.refuse(rows.line_of(source, row), NUMBERED_EDGE.sub(
+        source.refuse(rows.line_of(row), NUMBERED_EDGE.sub(
             lambda edge: f"edge ({names[int(edge[1])]}, {names[int(edge[2])]})", str(problem)))
     raise GraphFormatError(f"{source.name}: {problem}") from problem
 

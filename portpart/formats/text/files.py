@@ -78,11 +78,6 @@ class Source:
         words = [match.start() for match in WORD.finditer(text)]
         raise GraphFormatError(f"{self.name}:{line}:{words[word] + 1}: {problem}")
 
-    def refuse_word(self, position: int) -> NoReturn:
-        """Raise for a word that was to be an integer."""
-        word = self.word_at(position)
-        self.refuse(self.line_at(position), f"{word!r} is not an integer (or above 2**62)")
-
     def refuse_size(self, line: int | None, num_vertices: int, size: int | None = None) -> None:
         """Raise if by all appearance a file of this size does not hold this many vertices."""
         size = len(self.data) if size is None else size
@@ -132,15 +127,11 @@ class Source:
             lines = piece.count(b"\n") + 1
             rows = lines - sum(1 for _ in skipped.finditer(piece))
             if row < rows:
-                return number + self._place_of_row(piece, skipped, row)
+                kept = (place for place, line in enumerate(piece.split(b"\n"), 1)
+                        if not skipped.fullmatch(line))
+                return number + next(itertools.islice(kept, row, None))
             begin, row, number = end + 1, row - rows, number + lines
         return max(1, number)
-
-    def _place_of_row(self, piece: bytes, skipped: re.Pattern[bytes], row: int) -> int:
-        """Number of the line in a piece of text that holds the `row`-th line of numbers, from 1."""
-        kept = (number for number, line in enumerate(piece.split(b"\n"), 1)
-                if not skipped.fullmatch(line))
-        return next(itertools.islice(kept, row, None))
 
     def lines(self, begin: int = 0) -> Iterator[tuple[int, int, bytes]]:
         """Number, position of the following line and stripped text of each line but blank ones."""
@@ -304,28 +295,11 @@ def _is_locked(handle: int) -> bool:
 
 
 def _write(handle: int, suffix: str, chunks: Iterable[Any]) -> None:
-    with contextlib.closing(_packer(handle, suffix)) as file:
-        for chunk in chunks:
-            file.write(chunk)
-
-
-def _packer(handle: int, suffix: str) -> Any:
-    file = os.fdopen(handle, "wb")
-    if suffix not in COMPRESSIONS:
-        return file
-    return _Closing(COMPRESSIONS[suffix][1](file, "wb"), file)
-
-
-class _Closing:
-    """A compressed stream that also closes the file under it."""
-
-    def __init__(self, stream: Any, file: Any) -> None:
-        self.write = stream.write
-        self._both = (stream, file)
-
-    def close(self) -> None:
-        for part in self._both:
-            part.close()
+    with os.fdopen(handle, "wb") as file:
+        packed = COMPRESSIONS[suffix][1](file, "wb") if suffix in COMPRESSIONS else None
+        with packed or contextlib.nullcontext(file) as stream:
+            for chunk in chunks:
+                stream.write(chunk)
 
 
 def _mask() -> int:

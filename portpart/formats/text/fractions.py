@@ -49,10 +49,8 @@ def fractions_at(source: Source, starts: np.ndarray) -> np.ndarray:
 def refuse_number(source: Source, position: int, remedy: str) -> NoReturn:
     """Raise for a word that is not an integer; of numbers with what to do about them, if known."""
     word = source.word_at(position)
-    if remedy and FRACTION.fullmatch(word.encode()):
-        source.refuse(source.line_at(position),
-                      f"{word!r} is not an integer (or above 2**62); {remedy}")
-    source.refuse_word(position)
+    hint = f"; {remedy}" if remedy and FRACTION.fullmatch(word.encode()) else ""
+    source.refuse(source.line_at(position), f"{word!r} is not an integer (or above 2**62){hint}")
 
 
 def _block(source: Source, starts: np.ndarray) -> np.ndarray:

@@ -94,7 +94,8 @@ def named_lines(names: Sequence[Hashable], ends: Ends,
                 weights: np.ndarray | None) -> Iterator[bytes]:
     """Lines of edges by the names of their ends, below titles; quoted where a name needs it."""
     plain = _are_plain(list(map(str, names)))
-    words = [as_bytes(name) if plain else _quoted(as_bytes(name)) for name in names]
+    words = [as_bytes(name) if plain else b'"%b"' % as_bytes(name).replace(b'"', b'""')
+             for name in names]
     parted = b" " if plain else b"\t"
     titles = [title.encode() for title in _titles({str(name) for name in names})]
     yield parted.join(titles[: 2 if weights is None else 3]) + b"\n"
@@ -110,10 +111,6 @@ def _are_plain(names: list[str]) -> bool:
     """Whether no name needs quotes, as numbers do unless all are integers."""
     return all(map(PLAIN.fullmatch, names)) and (
         all(map(INTEGER.fullmatch, names)) or not any(map(NUMBER.fullmatch, names)))
-
-
-def _quoted(word: bytes) -> bytes:
-    return b'"%b"' % word.replace(b'"', b'""')
 
 
 def _titles(names: set[str]) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from itertools import chain
 import numpy as np
 
 from portpart.errors import GraphFormatError, shown
+from portpart.formats.text.edge_rows import EdgeRows
 from portpart.formats.text.files import Source
 from portpart.formats.text.fractions import FRACTION
 from portpart.formats.text.rules import HOW, Columns, ReadingRules, columns_of
@@ -28,27 +29,6 @@ LARGEST_EXACT = 2**53
 
 DELIMITERS = "\t;,"
 """What parts words; where none of them occurs, blanks do."""
-
-
-@dataclass
-class NamedRows:
-    """Edges by the names of their ends.
-
-    Attributes
-    ----------
-    names : list of str or None
-        Of vertices, in the order in which they occur; None where all are integers.
-    ends : ndarray of int64, shape (2, rows)
-        Places in `names`, or those integers.
-    weights : ndarray of int64 or float64, shape (rows,), or None
-    lines : list of int
-        Line of the file that holds each row.
-    """
-
-    names: list[str] | None
-    ends: np.ndarray
-    weights: np.ndarray | None
-    lines: list[int]
 
 
 @dataclass
@@ -78,8 +58,10 @@ class _NamedWords:
 
 
 def read_named_rows(source: Source, rules: ReadingRules, asked: str | None,
-                    header: bool | None) -> NamedRows:
-    """The edges of a text.
+                    header: bool | None) -> tuple[list[str] | None, EdgeRows]:
+    """The names of vertices in the order in which they occur, and edges between their places.
+
+    Where all names are integers there are none, and the ends are these.
 
     Parameters
     ----------
@@ -103,7 +85,7 @@ def read_named_rows(source: Source, rules: ReadingRules, asked: str | None,
         raise GraphFormatError(f"{source.name}: holds no edges")
     weights = None if words.weights is None else _weights(source, words, rules)
     names, ends = _numbered(words)
-    return NamedRows(names, ends, weights, words.lines)
+    return names, EdgeRows(ends, weights, words.lines.__getitem__)
 
 
 def _records(source: Source) -> Iterator[tuple[int, list[str]]]:

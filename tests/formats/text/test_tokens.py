@@ -48,7 +48,7 @@ def test_lines_longer_than_a_piece_and_many_pieces() -> None:
     values = np.random.default_rng(1).integers(0, 10**9, 60_000)
     starts = np.array([0, 3, 3, 50_000, 50_001, 60_000])
     text = bytes(rendered_rows(values, starts))
-    assert len(text) > 5 * tokens.BYTES_PER_ITEM
+    assert len(text) > 5 * tokens.chunks.BYTES_PER_ITEM
     lines = read_lines(text, LineSyntax(b"#", keep_blank=True))
     assert (lines.values == values).all()
     assert (lines.starts == starts).all()
@@ -81,7 +81,7 @@ def test_the_first_odd_line_of_many_pieces_is_found() -> None:
     for odd in (59_999, 30_000, 7):
         lines[odd] += b" 1"
         text = b"\n".join(lines)
-        assert len(text) > 3 * tokens.BYTES_PER_ITEM
+        assert len(text) > 3 * tokens.chunks.BYTES_PER_ITEM
         place = read_table(text, LineSyntax(b"#"), 0, 2, (0, 1)).odd_byte
         assert place == sum(len(line) + 1 for line in lines[:odd])
 

@@ -189,7 +189,7 @@ def flatten(tokens: VerilogText, modules: dict[str, Module], labels: list[str],
 
 
 def _unmapped(module: Module) -> np.ndarray:
-    net_map = np.full(module.num_nets + 1, -1, np.int64)
+    net_map = np.full(len(module.bits) + 1, -1, np.int64)
     net_map[CONSTANT] = CONSTANT
     return net_map
 

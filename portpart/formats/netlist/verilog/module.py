@@ -74,11 +74,6 @@ class Module:
     open_ports: set[tuple[str, str]] = field(default_factory=set)
 
     @property
-    def num_nets(self) -> int:
-        """Nets, the constant one not counted."""
-        return len(self.bits)
-
-    @property
     def is_cell(self) -> bool:
         """Whether its instances are gates: a library cell, or a black box with nothing inside."""
         return self.in_library or not (self.names or self.aliases)
