@@ -20,6 +20,19 @@ if TYPE_CHECKING:
 # Tables of numbers from files: distances of a machine, coordinates of points -------------------
 
 
+def read_table(name: str) -> np.ndarray:
+    """Read a table of numbers, a row a line, parted by blanks or by commas.
+
+    Raises
+    ------
+    GraphFormatError
+        Naming file and line of what is not a number, or of a row of another length.
+    """
+    from portpart.formats.text import read_source
+
+    return _table_of(read_source(name))
+
+
 def read_points(name: str) -> np.ndarray:
     """Read coordinates, those of a point a line, or an .npy file."""
     from portpart.formats import ARRAY_BEGINS, read_array
@@ -32,13 +45,6 @@ def read_points(name: str) -> np.ndarray:
 
 
 def _table_of(source: Source) -> np.ndarray:
-    """A table of numbers, a row a line, parted by blanks or by commas.
-
-    Raises
-    ------
-    GraphFormatError
-        Naming file and line of what is not a number, or of a row of another length.
-    """
     lines = source.data.decode(errors="replace").splitlines()
     rows = {number: row for number, line in enumerate(lines, 1)
             if (row := line.partition("#")[0].strip())}
@@ -143,10 +149,9 @@ def machine_of(machine_given: MachineOptions) -> GivenMachine:
 
 
 def _of_matrix(name: str) -> Topology:
-    from portpart.formats.text import read_source
     from portpart.graphs import Topology
 
-    table = _table_of(read_source(name))
+    table = read_table(name)
     try:
         return Topology.from_matrix(table)
     except ValueError as problem:

@@ -27,7 +27,7 @@ LOCAL_HEADER = 30
 
 
 @dataclass(frozen=True)
-class StoredArray:
+class StoredArray(parhip.Section):
     """Numbers in a row in a file.
 
     Attributes
@@ -35,17 +35,10 @@ class StoredArray:
     name : str
         What messages call them.
     file : file opened for reading bytes
-    begin : int
-        Byte of the first number.
-    count : int
-    dtype : dtype
     """
 
     name: str
     file: BinaryIO
-    begin: int
-    count: int
-    dtype: np.dtype
 
     def part(self, first: int, last: int) -> np.ndarray:
         """Read the numbers from `first` to `last`, without the latter.
@@ -86,8 +79,7 @@ def rows_of_parhip(name: str, file: BinaryIO, size: int) -> StoredRows:
     """The arrays of a ParHIP file."""
     layout = parhip.layout_of(name, file.read(parhip.HEADER_BYTES), size)
     positions, targets, vertex_weights, weights = (
-        None if section is None else StoredArray(name, file, section.begin, section.count,
-                                                 section.dtype)
+        None if section is None else StoredArray(**vars(section), name=name, file=file)
         for section in (layout.positions, layout.targets, layout.vertex_weights, layout.weights))
     assert positions is not None
     assert targets is not None
@@ -142,7 +134,7 @@ def _stored(name: str, file: BinaryIO, begin: int, length: int, size: int) -> St
                                "one dimension are needed")
     if shape[0] < 0 or data + shape[0] * dtype.itemsize > min(begin + length, size):
         raise GraphFormatError(f"{name}: promises an array of shape {shape} in {length} bytes")
-    return StoredArray(name, file, data, shape[0], dtype)
+    return StoredArray(data, shape[0], dtype, name, file)
 
 
 def _rows_of_arrays(name: str, arrays: Mapping[str, StoredArray]) -> StoredRows:

@@ -13,6 +13,7 @@ import numpy as np
 from portpart.errors import GraphFormatError, InputError, shown
 from portpart.formats import NumberLines, text
 from portpart.graphs import (
+    MAX_INT32,
     PLURALS,
     Blocks,
     did_you_mean,
@@ -22,8 +23,6 @@ from portpart.graphs import (
 )
 
 SYNTAX = text.LineSyntax(comments=b"%#")
-
-MAX_INT32 = 2**31 - 1
 
 FREE = -1
 

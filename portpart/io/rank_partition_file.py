@@ -12,14 +12,8 @@ from portpart import backends
 from portpart.backends.communication import each_of_ranks, from_first_rank, planned, sum_over_ranks
 from portpart.errors import GraphFormatError, InputError, reading, writing
 from portpart.formats import NumberLines, text
+from portpart.io import partition_file
 from portpart.io.metis_pieces import PieceSource, piece_of
-from portpart.io.partition_file import (
-    FREE,
-    SYNTAX,
-    check_lengths,
-    checked_blocks,
-    checked_items,
-)
 from portpart.primitives import ship
 
 if TYPE_CHECKING:
@@ -137,19 +131,19 @@ def read_own_blocks(comm: Communicator, path: text.PathLike, borders: np.ndarray
     """
     n, name = int(borders[-1]), os.fspath(path)
     source = planned(comm, lambda: _piece(name, comm.rank, comm.size, n))
-    lines = planned(comm, lambda: NumberLines.of(source, SYNTAX))
+    lines = planned(comm, lambda: NumberLines.of(source, partition_file.SYNTAX))
     lengths = lines.lengths
     total, ones, twos = sum_over_ranks(
         comm, [len(lengths), (lengths == 1).sum(), (lengths == 2).sum()]).tolist()
     are_pairs = free and total > 0 and twos == total
     width = 2 if free and twos and not ones else 1
-    planned(comm, lambda: check_lengths(lines, width, free))
+    planned(comm, lambda: partition_file.check_lengths(lines, width, free))
     before = int(each_of_ranks(comm, len(lengths))[: comm.rank].sum())
 
     def checked() -> tuple[np.ndarray, np.ndarray]:
-        blocks = checked_blocks(lines, are_pairs, free)
+        blocks = partition_file.checked_blocks(lines, are_pairs, free)
         if are_pairs:
-            return checked_items(lines, n), blocks
+            return partition_file.checked_items(lines, n), blocks
         if total != n:
             raise GraphFormatError(f"{name}: {total} lines for {n} vertices")
         return np.arange(before, before + len(blocks)), blocks
@@ -181,7 +175,7 @@ def _at_owners(comm: Communicator, name: str, borders: np.ndarray, vertices: np.
     columns: list[Array] = [vertices[order].astype(np.int64), blocks[order].astype(np.int32)]
     (places, found), _ = ship(comm, space, columns, np.bincount(owner, minlength=comm.size))
     first, last = (int(each) for each in borders[comm.rank : comm.rank + 2])
-    part = np.full(last - first, FREE, np.int32)
+    part = np.full(last - first, partition_file.FREE, np.int32)
 
     def check() -> None:
         times = np.bincount(places - first, minlength=len(part))

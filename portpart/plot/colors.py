@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
 from portpart.errors import InputError, shown
-from portpart.graphs import first_true
+from portpart.graphs import Blocks, GraphLike, first_true
 from portpart.plot.links import links_between
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from portpart.graphs import Blocks, GraphLike
 
 FIRST = ("#4477aa", "#ee8866", "#44bb99", "#eedd88", "#aa3377", "#99ddff", "#bbcc33", "#ffaabb")
 """The first colours, of Paul Tol's schemes; more are as far from all before as can be."""

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from portpart.base.interrupts import late_signals
 from portpart.base.version import __version__
 from portpart.errors import InputError, printable, shown
 from portpart.formats.text import PathLike, write_chunks
 from portpart.graphs import Blocks, Graph, GraphLike, MeshLike, Numbers, Topology, shown as as_text
+from portpart.options import WrittenNumber
 from portpart.plot.pictures import figures
 from portpart.plot.report_data import ReportData, block_table, quality, report_data
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from portpart.options import WrittenNumber
 
 MAX_ROWS = 2000
 """Blocks that are listed one by one."""

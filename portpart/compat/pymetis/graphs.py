@@ -10,15 +10,7 @@ from numpy.typing import ArrayLike
 from pymetis import CSRAdjacency, GraphPartition, GType, MeshPartition, Options, PType
 
 from portpart.api import partition
-from portpart.compat.pymetis.options import (
-    MAX_BISECTED,
-    checked_shares,
-    must_connect,
-    part_as_there,
-    refuse_pieces,
-    settings_of,
-    warn_of_copies,
-)
+from portpart.compat.pymetis import options as metis
 from portpart.errors import InputError, shown
 from portpart.graphs import Mesh, first_true
 from portpart.inputs import as_graph, as_mesh
@@ -97,12 +89,13 @@ def part_graph(
     1
     """
     nparts = checked_integer("nparts", nparts, 1, MAX_BLOCKS)
-    connected = must_connect(options, contiguous)
-    settings = settings_of(options, nparts <= MAX_BISECTED if recursive is None else recursive)
-    target = checked_shares(tpwgts, nparts, "nparts")
+    connected = metis.must_connect(options, contiguous)
+    bisected = nparts <= metis.MAX_BISECTED if recursive is None else recursive
+    settings = metis.settings_of(options, bisected)
+    target = metis.checked_shares(tpwgts, nparts, "nparts")
     offsets, targets = _compressed(adjacency, xadj, adjncy)
     if warn_on_copies:
-        warn_of_copies(xadj=offsets, adjncy=targets, vwgt=vweights, adjwgt=eweights)
+        metis.warn_of_copies(xadj=offsets, adjncy=targets, vwgt=vweights, adjwgt=eweights)
     graph = as_graph(
         (_integers(offsets), _integers(targets)),
         vertex_weights=_integers(vweights),
@@ -112,8 +105,8 @@ def part_graph(
     result = partition(graph, nparts, target=target, device=device, preset=preset,
                        threads=threads, **settings)
     if connected:
-        refuse_pieces(graph, result.part, nparts)
-    return GraphPartition(int(result.cut), part_as_there(result.part, nparts))
+        metis.refuse_pieces(graph, result.part, nparts)
+    return GraphPartition(int(result.cut), metis.part_as_there(result.part, nparts))
 
 
 def _compressed(adjacency: Adjacency | None, xadj: ArrayLike | None,
@@ -213,10 +206,10 @@ def part_mesh(
     1
     """
     n_parts = checked_integer("n_parts", n_parts, 1, MAX_BLOCKS)
-    close = n_parts <= MAX_BISECTED or (options is not None and options.ptype == PType.RB)
-    target = checked_shares(tpwgts, n_parts, "n_part")
-    settings = settings_of(options, close or target is not None)
-    connected = must_connect(options, None)
+    close = n_parts <= metis.MAX_BISECTED or (options is not None and options.ptype == PType.RB)
+    target = metis.checked_shares(tpwgts, n_parts, "n_part")
+    settings = metis.settings_of(options, close or target is not None)
+    connected = metis.must_connect(options, None)
     gtype = GType.NODAL if gtype is None else gtype
     if gtype not in (GType.NODAL, GType.DUAL):
         raise InputError(f"gtype is {shown(gtype)}; it must be GType.NODAL or GType.DUAL")
@@ -226,12 +219,12 @@ def part_mesh(
     result = partition(graph, n_parts, target=target, device=device, preset=preset,
                        threads=threads, **settings)
     if connected:
-        refuse_pieces(graph, result.part, n_parts)
+        metis.refuse_pieces(graph, result.part, n_parts)
     follow = mesh.node_part if dual else mesh.element_part
     other = follow(result.part, n_parts, target)
     elements, nodes = (result.part, other) if dual else (other, result.part)
-    return MeshPartition(int(result.cut), part_as_there(elements, n_parts),
-                         part_as_there(nodes, n_parts))
+    return MeshPartition(int(result.cut), metis.part_as_there(elements, n_parts),
+                         metis.part_as_there(nodes, n_parts))
 
 
 def _mesh(connectivity: Any) -> Mesh:
