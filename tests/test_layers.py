@@ -239,9 +239,11 @@ def test_a_door_leads_to_what_it_names(stub: Path) -> None:
 def _names(path: Path) -> tuple[tuple[str, str], ...]:
     """Return (module, name) of what a file imports from the package, and attributes of modules."""
     tree = ast.parse(path.read_text())
-    found = [(str(node.module), alias.name) for node in ast.walk(tree)
-             if isinstance(node, ast.ImportFrom) for alias in node.names]
-    spaces = {name: f"{module}.{name}" for module, name in found if file_of(f"{module}.{name}")}
+    imported = [(str(node.module), alias) for node in ast.walk(tree)
+                if isinstance(node, ast.ImportFrom) for alias in node.names]
+    found = [(module, alias.name) for module, alias in imported]
+    spaces = {alias.asname or alias.name: f"{module}.{alias.name}" for module, alias in imported
+              if file_of(f"{module}.{alias.name}")}
     return (*found, *((spaces[node.value.id], node.attr) for node in ast.walk(tree)
                       if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
                       and node.value.id in spaces))

@@ -49,10 +49,13 @@ def parse(source: Source) -> Hypergraph:
     header = _header(rows)
     if len(rows) < header.num_rows:
         rows = rows_of(source, blank=True)
-    _check_line_count(rows, header)
-    n = header.num_vertices
-    offsets, pins, net_weights = nets_of(rows, header.num_nets, range(1, n + 1),
-                                         header.net_weights)
+    found, m, n = len(rows), header.num_nets, header.num_vertices
+    if found < header.num_rows:
+        rows.refuse_end(f"{found} of {m} nets" if found < m else
+                        f"the weights of {found - m} of {n} vertices")
+    rows.refuse_after(header.num_rows, f"last weight of {n} vertices" if header.vertex_weights else
+                      f"last of {m} nets")
+    offsets, pins, net_weights = nets_of(rows, m, range(1, n + 1), header.net_weights)
     vertex_weights = _vertex_weights(rows, header) if header.vertex_weights else None
     del rows  # as large as the text; the hypergraph is made without it
     return hypergraph_of(source, offsets, pins, n, net_weights, vertex_weights)
@@ -83,16 +86,6 @@ def _header(rows: NumberLines) -> HmetisHeader:
                                   "(both) are known")
     source.refuse_size(line, n)
     return HmetisHeader(m, n, flags % 10 == 1, flags >= 10)
-
-
-def _check_line_count(rows: NumberLines, header: HmetisHeader) -> None:
-    found, m, n = len(rows), header.num_nets, header.num_vertices
-    if found < header.num_rows:
-        rows.refuse_end(f"{found} of {m} nets" if found < m else
-                        f"the weights of {found - m} of {n} vertices")
-    rows.refuse_after(header.num_rows,
-                      f"last weight of {n} vertices" if header.vertex_weights else
-                      f"last of {m} nets")
 
 
 def _vertex_weights(rows: NumberLines, header: HmetisHeader) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Matrix Market coordinate files: the graph of the entries off the diagonal."""
+"""Matrix Market coordinate files: the graph of the entries off the diagonal, or a hypergraph."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from portpart import graphs
+from portpart.errors import errors_of_file
 from portpart.formats import text
-from portpart.graphs import ABS, SUM, Graph
 
 BANNER = b"%%matrixmarket"
 SYNTAX = text.LineSyntax(comments=b"%")
@@ -22,7 +23,7 @@ MAX_SHOWN = 40
 SYMMETRIES = (b"general", b"symmetric", b"skew-symmetric", b"hermitian")
 
 
-def parse(source: text.Source, rules: text.ReadingRules = text.STRICT) -> Graph:
+def parse(source: text.Source, rules: text.ReadingRules = text.STRICT) -> graphs.Graph:
     """The graph of a square matrix: vertices are rows, off-diagonal entries are edges.
 
     Values are weights if the matrix is one of integers, or if the rules want them.  A general
@@ -40,7 +41,7 @@ def parse(source: text.Source, rules: text.ReadingRules = text.STRICT) -> Graph:
     rows = text.read_rows(source, SYNTAX, begin, WIDTHS[field], text.BY_PLACE, weighted, rules)
     source.refuse_size(size_line[0], n)
     check_entries(source, size_line[0], entries, rows.count)
-    if symmetry != b"general" and rules.symmetrize == SUM:  # entries above the diagonal, too
+    if symmetry != b"general" and rules.symmetrize == graphs.SUM:  # entries above the diagonal, too
         weights = None if rows.weights is None else np.tile(rows.weights, 2)
         rows = replace(rows, ends=np.hstack([rows.ends, rows.ends[::-1]]), weights=weights)
     return text.graph_of_rows(source, rows, n, 1, rules)
@@ -51,12 +52,12 @@ def _check_values(source: text.Source, field: bytes, symmetry: bytes,
     """Raise if values cannot be weights."""
     if field in (b"pattern", b"complex"):
         source.refuse(1, f"a {field.decode()} matrix has no values to use as weights")
-    if symmetry == b"skew-symmetric" and rules.weights != ABS:
+    if symmetry == b"skew-symmetric" and rules.weights != graphs.ABS:
         source.refuse(1, "a skew-symmetric matrix holds each value and its negative: "
                          'weights="abs" takes absolute values, weights="ignore" leaves them out')
 
 
-def chunks(graph: Graph) -> Iterator[Any]:
+def chunks(graph: graphs.Graph) -> Iterator[Any]:
     """The Matrix Market file of a host graph: its lower triangle, symmetric."""
     sources, targets, weights = text.lower_edges(graph, "a Matrix Market file")
     columns = [sources + 1, targets + 1] + ([] if weights is None else [weights])
@@ -110,3 +111,40 @@ def check_entries(source: text.Source, line: int, promised: int, found: int) -> 
     """Raise unless there are as many entries as the line says."""
     if found != promised:
         source.refuse(line, f"{promised} entries promised, {found} found")
+
+
+# The pattern of a matrix as a hypergraph, by a model ------------------------------------------
+
+
+def parse_nets(source: text.Source, model: str | None = None,
+               diagonal: bool = False) -> graphs.Hypergraph:
+    """The hypergraph of the entries of a matrix, of both triangles where the file holds one."""
+    from scipy.sparse import coo_array
+
+    (field, symmetry), begin, (line, words) = head_of(source)
+    height, width, promised = size_of(source, line, words)
+    shape = (height, width)
+    if symmetry != b"general" and height != width:
+        source.refuse(line, f"a {symmetry.decode()} matrix is {height} x {width}; it must be "
+                            "square")
+    source.refuse_size(line, max(shape))
+    rows = text.read_rows(source, SYNTAX, begin, WIDTHS[field], text.BY_PLACE, False, text.STRICT)
+    check_entries(source, line, promised, rows.count)
+    ends = _checked_ends(source, rows, shape)
+    if symmetry != b"general":
+        ends = np.hstack([ends, ends[::-1]])
+    matrix = coo_array((np.ones(ends.shape[1], np.int8), (ends[0], ends[1])), shape=shape)
+    with errors_of_file(source.name):
+        found = graphs.nets_of_matrix(matrix, model, diagonal)
+    return graphs.nets_hypergraph(found.offsets, found.pins, found.num_vertices)
+
+
+def _checked_ends(source: text.Source, rows: text.EdgeRows, shape: tuple[int, int]) -> np.ndarray:
+    """Row and column of each entry, from 0."""
+    ends = np.asarray(rows.ends, np.int64)
+    limits = np.array(shape)[:, None]
+    entry = graphs.first_true(((ends < 1) | (ends > limits)).any(axis=0))
+    if entry is not None:
+        source.refuse(rows.line_of(entry), f"entry ({ends[0, entry]}, {ends[1, entry]}) is "
+                      f"outside of the matrix of {shape[0]} x {shape[1]}")
+    return ends - 1

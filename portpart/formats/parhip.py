@@ -104,7 +104,9 @@ def parse(source: Source, rules: ReadingRules = STRICT) -> Graph:
     layout = layout_of(source.name, source.data[:HEADER_BYTES], len(source.data))
     offsets = layout.offsets_of(layout.positions.of(source.data))
     ids = layout.targets.of(source.data)
-    refuse_targets(layout.name, ids, layout.num_vertices)
+    if (arc := first_true(ids >= layout.num_vertices)) is not None:
+        raise GraphFormatError(f"{source.name}: the target of arc {arc} is {ids[arc]}; vertices "
+                               f"are 0 to {layout.num_vertices - 1}")
     weights, vertex_weights = (
         None if section is None else section.of(source.data).astype(section.dtype.newbyteorder("="))
         for section in (layout.weights, layout.vertex_weights))
@@ -169,13 +171,6 @@ def fits(data: bytes) -> bool:
     except GraphFormatError:
         return False
     return True
-
-
-def refuse_targets(name: str, ids: np.ndarray, num_vertices: int, first: int = 0) -> None:
-    """Raise if a target is no vertex; `first` is the number of the first arc."""
-    if (arc := first_true(ids >= num_vertices)) is not None:
-        raise GraphFormatError(f"{name}: the target of arc {first + arc} is {ids[arc]}; vertices "
-                               f"are 0 to {num_vertices - 1}")
 
 
 def _layout(name: str, flags: int, n: int, arcs: int) -> ParhipLayout:

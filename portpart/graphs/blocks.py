@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portpart.errors import InputError
-from portpart.graphs.arrays import Blocks, host_array, host_integers
+from portpart.graphs.arrays import Blocks, first_true, host_array, host_integers
 from portpart.graphs.names import in_order
 from portpart.options import MANY_BLOCKS, number_of_blocks
 
@@ -104,9 +104,8 @@ def _checked(part: Blocks, n: int, k: int | None, items: str) -> np.ndarray:
         )
     if array.dtype.kind not in "iub" and n:
         raise InputError(f"part is of type {array.dtype}; block numbers must be integers")
-    bad = array < 0 if k is None else (array < 0) | (array >= k)
-    if bad.any():
-        place = int(bad.argmax())
+    place = first_true(array < 0 if k is None else (array < 0) | (array >= k))
+    if place is not None:
         allowed = "must be >= 0" if k is None else f"must lie in 0 ... {k - 1}"
         raise InputError(f"part[{place}] is {array[place]}; block numbers {allowed}")
     if k is None and int(array.max(initial=0)) >= max(n, MANY_BLOCKS):

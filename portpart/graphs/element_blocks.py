@@ -11,7 +11,7 @@ from portpart import backends
 from portpart.backends import language as kl
 from portpart.backends.programs import Array
 from portpart.errors import InputError, shown
-from portpart.graphs.arrays import Blocks, Numbers, index_array
+from portpart.graphs.arrays import Blocks, Numbers, first_true, index_array
 from portpart.graphs.blocks import held_blocks, held_number
 from portpart.graphs.incidence import Incidence
 from portpart.options import MAX_BLOCKS
@@ -53,9 +53,8 @@ def part_of_other_side(rows: Incidence, member_part: Blocks | None, num_members:
                 if len(part) == len(rows) else "")
         raise InputError(f"{name} holds {len(part)} blocks for {num_members} {own}s{hint}")
     limits = _limits(len(rows), part, k, target)
-    outside = (part < 0) | (part >= len(limits))
-    if outside.any():
-        place = int(outside.argmax())
+    place = first_true((part < 0) | (part >= len(limits)))
+    if place is not None:
         raise InputError(f"{name}[{place}] is {part[place]}; with k = {len(limits)} blocks are "
                          f"0 ... {len(limits) - 1}")
     result = space.empty(len(rows), np.int32)

@@ -10,7 +10,7 @@ import numpy as np
 
 from portpart import backends
 from portpart.errors import InputError, shown
-from portpart.graphs.arrays import Numbers, as_array, index_array
+from portpart.graphs.arrays import Numbers, as_array, first_true, index_array
 from portpart.graphs.cell_kinds import Cells, kind_of, with_nodes
 from portpart.graphs.checks import RowTerms, check_offsets
 from portpart.graphs.from_arrays import checked_number
@@ -63,9 +63,8 @@ def checked_mesh(rows: ElementRows, num_nodes: int | None, element_weights: Numb
     if num_elements > MAX_NODES or len(nodes) > MAX_NODES:
         raise InputError(f"{num_elements} elements with {len(nodes)} nodes; at most 2**31 - 2 of "
                          "each fit")
-    empty = offsets[1:] == offsets[:-1]
-    if empty.any():
-        raise at_element(int(empty.argmax()), "has no nodes")
+    if (empty := first_true(offsets[1:] == offsets[:-1])) is not None:
+        raise at_element(empty, "has no nodes")
     if points is not None:
         points = _checked_points(points, num_nodes)
         num_nodes = len(points)
@@ -99,9 +98,8 @@ def _checked_points(points: ArrayLike, num_nodes: int | None) -> np.ndarray:
 def _refuse_nodes_beyond(blocks: tuple[Cells, ...], num_nodes: int) -> None:
     """Raise for a cell of lower dimension with a node that does not exist."""
     for at, cells in enumerate(blocks):
-        bad = ((cells.nodes < 0) | (cells.nodes >= num_nodes)).any(axis=1)
-        if bad.any():
-            number = int(bad.argmax())
+        number = first_true(((cells.nodes < 0) | (cells.nodes >= num_nodes)).any(axis=1))
+        if number is not None:
             raise InputError(f"cell {number} of block {at} ({cells.kind}) has the nodes "
                              f"{cells.nodes[number].tolist()}; nodes must lie in 0 ... "
                              f"{num_nodes - 1}")
@@ -128,9 +126,8 @@ def at_element(element: int, problem: str) -> InputError:
 def _number_of_nodes(offsets: np.ndarray, nodes: np.ndarray, given: int | None) -> int:
     """The number of nodes, after a check that all are in range."""
     num_nodes = MAX_NODES if given is None else checked_number("num_nodes", given)
-    outside = (nodes < 0) | (nodes >= num_nodes)
-    if outside.any():
-        place = int(outside.argmax())
+    place = first_true((nodes < 0) | (nodes >= num_nodes))
+    if place is not None:
         hint = ("; nodes count from 0: subtract 1 from 1-based ones"
                 if nodes[place] == num_nodes else "")
         raise at_element(int(np.searchsorted(offsets, place, side="right")) - 1,

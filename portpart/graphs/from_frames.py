@@ -10,7 +10,7 @@ import numpy as np
 from portpart import backends
 from portpart.backends.programs import ExecutionSpace
 from portpart.errors import InputError, listed, shown
-from portpart.graphs.arrays import GraphLike, Numbers, as_array
+from portpart.graphs.arrays import GraphLike, Numbers, as_array, first_true
 from portpart.graphs.from_arrays import MAX_VERTICES, ArcReading
 from portpart.graphs.from_networks import NamedEdges, graph_of_edges
 from portpart.graphs.from_rows import graph_of_rows
@@ -96,8 +96,8 @@ def _values(frame: Any, column: Any) -> np.ndarray:
     values = np.asarray(series.to_numpy())
     missing = np.array([is_missing(value) for value in values.tolist()], bool) if (
         values.dtype.kind == "O") else values != values
-    if missing.any():
-        raise InputError(f"column {shown(column)} has no value in row {int(missing.argmax())}")
+    if (row := first_true(missing)) is not None:
+        raise InputError(f"column {shown(column)} has no value in row {row}")
     if values.dtype.kind == "O":
         values = _numbers_if_they_are(values)
     return values
@@ -124,9 +124,8 @@ def _numbers(ends: list[np.ndarray], columns: tuple[Any, Any]) -> np.ndarray:
     # half precision holds no limit to compare with
     ends = [side.astype(np.float64) if side.dtype.kind == "f" else side for side in ends]
     for side, column in zip(ends, columns):
-        wrong = (side != np.rint(side)) | (side < 0) | (side > MAX_VERTICES)
-        if wrong.any():
-            row = int(wrong.argmax())
+        row = first_true((side != np.rint(side)) | (side < 0) | (side > MAX_VERTICES))
+        if row is not None:
             raise InputError(f"column {shown(column)} holds {side[row]} in row {row}; vertices are "
                              f"names (text), or numbers from 0 to {MAX_VERTICES}")
     return np.stack([side.astype(np.int64) for side in ends], axis=1)

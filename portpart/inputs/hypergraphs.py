@@ -8,7 +8,7 @@ from functools import partial
 
 from portpart.backends.programs import ExecutionSpace
 from portpart.errors import GraphFormatError, InputError, shown
-from portpart.formats import bookshelf, hmetis, ispd98, matrix_nets, patoh
+from portpart.formats import bookshelf, hmetis, ispd98, matrix_market, patoh
 from portpart.formats.netlist import Netlist, distinct, read_areas
 from portpart.formats.text import PathLike, Source, bare_name, read_source, refuse_foreign
 from portpart.graphs import Hypergraph, nets_hypergraph
@@ -252,7 +252,7 @@ NET_FORMATS = {
     "patoh": NetFormat(patoh.parse, (".u", ".patoh"), ()),
     "ispd98": NetFormat(ispd98.parse, (".net", ".netd"), ("areas",)),
     "bookshelf": NetFormat(bookshelf.parse, (".nets", ".aux"), ("areas",)),
-    "matrix-market": NetFormat(matrix_nets.parse, (".mtx", ".mm"), ("model", "diagonal")),
+    "matrix-market": NetFormat(matrix_market.parse_nets, (".mtx", ".mm"), ("model", "diagonal")),
     "verilog": NetFormat(partial(_netlist, "verilog"), (".v", ".vg"),
                          ("top", "ports", "max_fanout", "areas")),
     "blif": NetFormat(partial(_netlist, "blif"), (".blif",),

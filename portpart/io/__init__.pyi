@@ -3,8 +3,8 @@ from .launchers import (
     write_rank_order as write_rank_order,
     write_slurm_hostfile as write_slurm_hostfile,
 )
-from .machine import Machine as Machine, read_machine as read_machine
 from .metis_pieces import MetisPiece as MetisPiece, open_metis_piece as open_metis_piece
+from .nodes import Machine as Machine, read_machine as read_machine
 from .partition_file import (
     read_named_partition as read_named_partition,
     read_partition as read_partition,

@@ -25,7 +25,7 @@ PUBLIC = ("portpart", "portpart.io", "portpart.metrics", "portpart.generators",
 """What these export is for users; those of the last six write kernels, and programs for several
 ranks."""
 
-FOUND_BY_NAME = {"portpart.cli.": {"command"}, "portpart.formats.": {"parse", "text"},
+FOUND_BY_NAME = {"portpart.cli.": {"command"}, "portpart.formats.": {"parse", "chunks"},
                  "portpart.formats.netlist.": {"parse", "parse_netlist"},
                  "portpart.compat.networkx_backend": {
                      "get_info", "convert_from_nx", "convert_to_nx", "kernighan_lin_bisection"}}
