@@ -314,7 +314,7 @@ def _centres(leaves: Leaves, max_level: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _code(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Place on the curve: bits of both in turn."""
-    return spread(x) | spread(y) << 1
+    return interleaved(x) | interleaved(y) << 1
 
 
 def _corner(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -322,7 +322,7 @@ def _corner(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return _gathered(codes), _gathered(codes >> 1)
 
 
-def spread(values: np.ndarray) -> np.ndarray:
+def interleaved(values: np.ndarray) -> np.ndarray:
     """Numbers below 2**32 with a zero between any two of their bits."""
     values = values.astype(np.int64)
     for shift, mask in SPREAD:

@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from portpart.errors import InputError
-from portpart.generators.meshes import spread
+from portpart.generators.meshes import interleaved
 from portpart.graphs import Graph, edges_graph
 
 JUNCTIONS = 0.15
@@ -71,7 +71,7 @@ def _lattice(num_vertices: int) -> tuple[int, int]:
 
 def _z_order(rows: int, columns: int) -> np.ndarray:
     """Place of each junction along the Z-curve, shape (rows, columns)."""
-    row, column = (spread(np.arange(size)) for size in (rows, columns))
+    row, column = (interleaved(np.arange(size)) for size in (rows, columns))
     code = (row[:, None] << 1 | column[None, :]).reshape(-1)
     place = np.empty(len(code), np.int64)
     place[np.argsort(code)] = np.arange(len(code))

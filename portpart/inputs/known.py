@@ -26,7 +26,7 @@ from portpart.formats.text import (
 )
 from portpart.graphs import Graph, Hypergraph
 
-Made = TypeVar("Made", Graph | NamedGraph, Hypergraph)
+Parsed = TypeVar("Parsed", Graph | NamedGraph, Hypergraph)
 
 # The formats of graphs: the module, the file suffixes and the options of each ------------------
 
@@ -112,7 +112,7 @@ def format_of_name(name: str, formats: Mapping[str, Any] = FORMATS) -> str | Non
 
 
 def parsed(name: str, allowed: Collection[str], source: Source, options: dict[str, Any],
-           parse: Callable[[], Made], what: str) -> Made:
+           parse: Callable[[], Parsed], what: str) -> Parsed:
     """What a reader makes of a file of a format; refuses options that do not apply to it.
 
     Errors name the file.

@@ -24,7 +24,7 @@ from portpart.primitives import (
 TEAM = 8
 
 NO_OTHERS = 2**62
-"""So many own clusters as there never are: heads are only shifted."""
+"""More own clusters than there ever are: heads are only shifted."""
 
 
 class ClusterRows(kl.Record):
