@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portpart import backends
-from portpart.backends.communication import Calls, Communicator, agree, planned
+from portpart.backends.communication import Communicator, ProcessCalls, agree, planned
 from portpart.graphs import host_array, table
 from portpart.io.rank_partition_file import write_own_lines
 from portpart.options import checked_integer
@@ -312,7 +312,7 @@ class RankPartitionResult(PartitionResult):
 
     first: int
     num_vertices: int
-    calls: Calls = field(compare=False)
+    calls: ProcessCalls = field(compare=False)
 
     def blocks(self) -> list[np.ndarray]:
         """The vertices of this rank in each block: k arrays of numbers in the whole graph."""

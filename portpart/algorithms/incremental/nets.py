@@ -158,23 +158,26 @@ class EditedNetSteps(NetSteps):
 class GraphFollowed:
     """What follows edits besides cost and weights: of graphs nothing."""
 
-    def prepare(self, edited: Any, update: Update, refine: bool, early: bool) -> dict[str, Any]:
+    def prepare(self, edited: EditedRows, update: Update, refine: bool,
+                early: bool) -> dict[str, Any]:
         """Have room for what a batch has changed, and return the records of it.
 
         `early` says that the batch is on its way.
         """
         return {}
 
-    def undo(self, edited: Any, moves: MoveLog, where: state.Moves) -> None:
+    def undo(self, edited: EditedRows, moves: MoveLog, where: state.Moves) -> None:
         """Prepare for vertices that move back as edits are undone."""
 
-    def follow_back(self, edited: Any, updates: Sequence[Update], where: state.Moves) -> None:
+    def follow_back(self, edited: EditedRows, updates: Sequence[Update],
+                    where: state.Moves) -> None:
         """Follow batches that have been undone; vertices have moved back before."""
 
-    def recount(self, edited: Any, part: Array) -> None:
+    def recount(self, edited: EditedRows, part: Array) -> None:
         """Recompute what is known."""
 
-    def flag_around(self, edited: Any, chosen: Array, near: Array, where: state.Moves) -> None:
+    def flag_around(self, edited: EditedRows, chosen: Array, near: Array,
+                    where: state.Moves) -> None:
         """Flag vertices that have been put into other blocks, and their neighbours."""
         edited.space.parallel_for(len(chosen), flag_neighbours, chosen, edited.csr, near,
                                   team=NEIGHBOUR_TEAM)
@@ -210,7 +213,7 @@ class NetsFollowed(GraphFollowed):
         self._rows: objectives.NetRows | None = None
         self._deletions = net_changes.NetDeletions(self.graph.nets.deletions)
 
-    def __call__(self, edited: EditedNets) -> objectives.NetRows:
+    def __call__(self, edited: EditedRows) -> objectives.NetRows:
         """The rows as kernels take them, with room for the state of all nets.
 
         The same record as long as the arrays are the same.
@@ -227,7 +230,7 @@ class NetsFollowed(GraphFollowed):
             self._rows = refined(csr, nets, self.pieces, self.words, self.listed)
         return self._rows
 
-    def prepare(self, edited: EditedNets, update: Update, refine: bool,
+    def prepare(self, edited: EditedRows, update: Update, refine: bool,
                 early: bool) -> dict[str, Any]:
         """Have room for what a batch has changed, and return the records of it.
 
@@ -253,14 +256,14 @@ class NetsFollowed(GraphFollowed):
                                                        relisted=relisted, activates=int(refine)),
         }
 
-    def undo(self, edited: EditedNets, moves: MoveLog, where: state.Moves) -> None:
+    def undo(self, edited: EditedRows, moves: MoveLog, where: state.Moves) -> None:
         """Let counters follow vertices that are about to move back, and note their nets."""
         rows = self(edited)
         self.space.parallel_for(len(moves.listed), net_changes.return_pins, moves.listed,
                                 moves.left, rows, rows.pin_counts, rows.lists, where,
                                 team=objectives.SMALL_TEAM)
 
-    def follow_back(self, edited: EditedNets, updates: Sequence[Update],
+    def follow_back(self, edited: EditedRows, updates: Sequence[Update],
                     where: state.Moves) -> None:
         """Follow undone batches, and the vertices that have moved back before."""
         space = self.space
@@ -281,7 +284,7 @@ class NetsFollowed(GraphFollowed):
                                lists, where, team=net_changes.NET_TEAM)
         space.parallel_for(1, empty_lists, lists)
 
-    def flag_around(self, edited: EditedNets, chosen: Array, near: Array,
+    def flag_around(self, edited: EditedRows, chosen: Array, near: Array,
                     where: state.Moves) -> None:
         """Flag vertices, and the pins of their nets whose gains follow from them."""
         self.space.parallel_for(len(chosen), flag_pins, chosen, self(edited), where, near,
@@ -294,8 +297,9 @@ class NetsFollowed(GraphFollowed):
         self._pool = pool
         return moved
 
-    def recount(self, edited: EditedNets, part: Array) -> None:
+    def recount(self, edited: EditedRows, part: Array) -> None:
         """Find the state of all nets."""
+        assert isinstance(edited, EditedNets)
         objectives.find_sets(edited, part, self(edited))
         self.max_rows = self.sizes.large
 
@@ -311,7 +315,7 @@ class NetsFollowed(GraphFollowed):
                            for name, piece in self.pieces.items()}
             self.sizes = sizes
 
-    def _rows_for(self, edited: EditedNets, pins: Changes) -> int:
+    def _rows_for(self, edited: EditedRows, pins: Changes) -> int:
         """Rows of counters to have room for: they are counted where there may be too few."""
         space, large, number = self.space, self.sizes.large, pins.length_of("keys")
         self.max_rows += number

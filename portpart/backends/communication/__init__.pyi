@@ -1,5 +1,4 @@
 from .calls import (
-    Calls as Calls,
     agree as agree,
     calls_of as calls_of,
     cores_of_rank as cores_of_rank,

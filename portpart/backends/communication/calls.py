@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
+from portpart.backends.communication.processes import ProcessCalls
 from portpart.backends.communication.protocol import CommunicationError, Communicator, planned
 from portpart.errors import DeviceUnavailable, InputError
 
@@ -22,35 +23,6 @@ from portpart.errors import DeviceUnavailable, InputError
 Result = TypeVar("Result")
 
 WORD_BYTES = 8
-
-
-class Calls(Protocol):
-    """What makes calls on all ranks.
-
-    Attributes
-    ----------
-    rank : int
-    size : int
-        Number of ranks.
-    mpi : mpi4py.MPI.Intracomm or None
-        What they are ranks of; None where they share a process.
-    """
-
-    rank: int
-    size: int
-    mpi: Any
-
-    def run(self, main: Callable[[Communicator], Result]) -> Result:
-        """Run a function on each rank, so that an error of one is raised on all."""
-
-    def leave(self, problem: BaseException) -> None:
-        """Report to the other ranks that an exception keeps this one from further calls.
-
-        They raise its error where they wait for this rank, now or in the next call.
-        """
-
-    def free(self) -> None:
-        """Give back what calls need.  All ranks call it."""
 
 
 def require_mpi() -> Any:
@@ -69,7 +41,7 @@ def require_mpi() -> Any:
     return MPI
 
 
-def calls_of(comm: Any) -> Calls:
+def calls_of(comm: Any) -> ProcessCalls:
     """What makes calls on all ranks of a communicator of mpi4py, or of a process group of PyTorch.
 
     Raises

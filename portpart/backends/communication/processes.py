@@ -34,7 +34,16 @@ def nothing_new() -> None:
 
 
 class ProcessCalls(ABC):
-    """Calls that processes make together, each with separate messages: see `Calls`."""
+    """Calls that processes make together, each with separate messages.
+
+    Attributes
+    ----------
+    rank : int
+    size : int
+        Number of ranks.
+    mpi : mpi4py.MPI.Intracomm or None
+        What they are ranks of, if it is that.
+    """
 
     mpi: Any = None
 
@@ -43,7 +52,10 @@ class ProcessCalls(ABC):
         self._end: bytes | None = None
 
     def run(self, main: Callable[[protocol.Communicator], Result]) -> Result:
-        """Run a function, as `ProcessRanks.run` does; what one call leaves no other gets."""
+        """Run a function on each rank, so that an error of one is raised on all.
+
+        What one call leaves no other gets.
+        """
         interrupts: list[KeyboardInterrupt] = []
         comm: ProcessRanks | None = None
         problem = self.end()
@@ -68,7 +80,10 @@ class ProcessCalls(ABC):
             comm.free()
 
     def leave(self, problem: BaseException) -> None:
-        """See `Calls`."""
+        """Report to the other ranks that an exception keeps this one from further calls.
+
+        They raise its error where they wait for this rank, now or in the next call.
+        """
         if self._end is None:
             self._end = packed(protocol.has_ended_block(problem, self.rank))
             self._send_end(self._end)
@@ -81,7 +96,7 @@ class ProcessCalls(ABC):
 
     @abstractmethod
     def free(self) -> None:
-        """See `Calls`."""
+        """Give back what calls need.  All ranks call it."""
 
     @abstractmethod
     def _communicator(self) -> ProcessRanks:

@@ -34,7 +34,7 @@ class NcclCalls(MpiCalls):
         self.mpi, self._space, self._links = calls.mpi, space, NcclLinks()
 
     def run(self, main: Callable[[Communicator], Result]) -> Result:
-        """See `Calls`; the GPU is CuPy's current one inside."""
+        """See `ProcessCalls`; the GPU is CuPy's current one inside."""
         with self._space.active():
             return super().run(main)
 
@@ -42,7 +42,7 @@ class NcclCalls(MpiCalls):
         return Nccl(self.mpi, links=self._links, look=self.end)
 
     def free(self) -> None:
-        """See `Calls`."""
+        """See `ProcessCalls`."""
         if self.end() is None:
             self._links.close()
         else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from portpart.backends.communication import Calls, Communicator, calls_of, each_of_ranks, planned
+from portpart.backends import communication
 from portpart.errors import InputError, PortpartError, memory_errors
 from portpart.graphs import (
     checked_rows,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from portpart.graphs import Numbers, Rows
     from portpart.graphs.ranks.rank_rows import DistributedGraph
 
-RowsOfRank = Callable[["Communicator", "ExecutionSpace"], "Rows"]
+RowsOfRank = Callable[["communication.Communicator", "ExecutionSpace"], "Rows"]
 
 
 def distributed_graph(offsets: ArrayLike, targets: ArrayLike, weights: ArrayLike | None = None,
@@ -111,36 +111,37 @@ def distributed_graph(offsets: ArrayLike, targets: ArrayLike, weights: ArrayLike
     >>> rows.free()
     """
     arrays = offsets, targets, weights, vertex_weights
-    graph = graph_of_ranks(calls_of(comm), rows_of_arrays(*arrays), device, arrays)
+    graph = graph_of_ranks(communication.calls_of(comm), rows_of_arrays(*arrays), device, arrays)
     return graph.give_tensors() if is_tensor(targets) else graph
 
 
 def rows_of_arrays(offsets: ArrayLike, targets: ArrayLike, weights: Numbers | None = None,
                    vertex_weights: Numbers | None = None) -> RowsOfRank:
     """What makes rows of the arrays of a rank: `distributed_graph` says what they are."""
-    def rows(comm: Communicator, space: ExecutionSpace) -> Rows:
-        arrays = planned(comm, lambda: _arrays(space, offsets, targets, weights, vertex_weights))
-        counts = each_of_ranks(comm, len(arrays[0]) - 1)
+    def rows(comm: communication.Communicator, space: ExecutionSpace) -> Rows:
+        arrays = communication.planned(
+            comm, lambda: _arrays(space, offsets, targets, weights, vertex_weights))
+        counts = communication.each_of_ranks(comm, len(arrays[0]) - 1)
         first, n = int(counts[: comm.rank].sum()), int(counts.sum())
-        return planned(comm, lambda: checked_rows(first, n, *arrays, space))
+        return communication.planned(comm, lambda: checked_rows(first, n, *arrays, space))
 
     return rows
 
 
-def graph_of_ranks(calls: Calls, rows: RowsOfRank, device: Any = "auto",
+def graph_of_ranks(calls: communication.ProcessCalls, rows: RowsOfRank, device: Any = "auto",
                    arrays: Sequence[Any] = ()) -> RankGraph:
     """The graph of rows that a function makes on each rank; in the end the graph owns `calls`.
 
     Parameters
     ----------
-    calls : Calls
+    calls : ProcessCalls
     rows : callable
     device : str
         As in :func:`distributed_graph`.
     arrays : sequence
         What the rank has been given.
     """
-    def made(comm: Communicator) -> DistributedGraph:
+    def made(comm: communication.Communicator) -> DistributedGraph:
         with memory_errors(), space.active():
             graph = distributed(comm, rows(comm, space))
             check_reverse_arcs(graph)

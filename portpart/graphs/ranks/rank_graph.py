@@ -58,9 +58,9 @@ class RankGraph:
     >>> rows.free()
     """
 
-    def __init__(self, calls: communication.Calls, graph: DistributedGraph,
+    def __init__(self, calls: communication.ProcessCalls, graph: DistributedGraph,
                  device_space: ExecutionSpace | None = None) -> None:
-        self._calls: communication.Calls | None = calls
+        self._calls: communication.ProcessCalls | None = calls
         self._graph, self._home = graph, device_space
         self._gives_tensors = False
         self.rank, self.size = calls.rank, calls.size
@@ -92,7 +92,7 @@ class RankGraph:
         return sys.modules["torch"].as_tensor(found) if self._gives_tensors else found
 
     @property
-    def calls(self) -> communication.Calls:
+    def calls(self) -> communication.ProcessCalls:
         """What makes calls on all ranks.
 
         Raises
@@ -231,7 +231,7 @@ def calls_on(calls: Any, space: ExecutionSpace) -> tuple[Any, str]:
 
     Returns
     -------
-    calls : Calls
+    calls : ProcessCalls
     problem : str
         Why GPUs exchange through the memory of hosts, where they do.
     """
