@@ -273,4 +273,3 @@ def add_sum(found, which, value):
     """Add a sum of an item, by the first lane; most are zero."""
     if kl.lane() == 0 and value != 0:
         kl.atomic_add(found, which, value)
-    return value

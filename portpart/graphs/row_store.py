@@ -247,7 +247,6 @@ def put(rows: EditableRows, place, element, weight, weighted: kl.StaticValue):
 def set_weight(place, weight, rows: EditableRows):
     """Set the weight of the element at a place; there must be weights."""
     rows.weights[place] = weight  # type: ignore[index]
-    return 0
 
 
 @kl.device
@@ -255,14 +254,12 @@ def place_row(row, begin, end, rows: EditableRows):
     """Say where the elements of a row are."""
     rows.begin[row] = begin
     rows.end[row] = end
-    return row
 
 
 @kl.device
 def set_capacity(row, capacity, rows: EditableRows):
     """Say how many elements a row has room for."""
     rows.capacity[row] = kl.int32(capacity)
-    return row
 
 
 @kl.kernel

@@ -154,7 +154,7 @@ def put_number(words, item, number, place: Place):
 @kl.device
 def count_item(rank, mail: Mail, layout: MailLayout):
     """Count the words of an item for a rank; atomic."""
-    return kl.atomic_add(mail.send_counts, rank, layout.width)
+    kl.atomic_add(mail.send_counts, rank, layout.width)
 
 
 @kl.device

@@ -117,14 +117,13 @@ def bits_of(value):
 def set_largest(largest, words: SortWords):
     """Set the bits that the next keys to be sorted have, by the largest that may occur."""
     words.bits = bits_of(largest)
-    return largest
 
 
 @kl.device
 def set_keys(number, largest, words: SortWords):
     """Set how many keys are sorted next, and their bits by the largest that may occur."""
     words.keys = number
-    return set_largest(largest, words)
+    set_largest(largest, words)
 
 
 @kl.device
@@ -269,7 +268,6 @@ def sort_with_gap(keys, begin, end, gap):
             keys[hole] = keys[hole - gap]
             hole -= gap
         keys[hole] = key
-    return end
 
 
 @kl.kernel

@@ -242,7 +242,6 @@ def move_by_byte(keys, low, shift, scratch, source, target, size, counts):
         place = counts[byte]
         counts[byte] = place + 1
         scratch[place] = scratch[i]
-    return 0
 
 
 @kl.kernel

@@ -241,7 +241,6 @@ def count_once(counted, counters: EditCounters, which):
     """Count what happens to a pair, but not in both of its directions."""
     if counted:
         kl.atomic_add(counters, which, 1)
-    return 0
 
 
 @kl.device
@@ -293,7 +292,6 @@ def store_change(i, was, will, changes: Changes, counters: EditCounters):
         kl.atomic_add(counters, EditCounters.extra, extra)
     if will >= 0 and will != 1 and will != was:
         kl.atomic_add(counters, EditCounters.unusual, 1)
-    return 0
 
 
 @kl.kernel

@@ -178,4 +178,3 @@ def lay(wide: Wide, place, element, weight, weighted: kl.StaticValue):
     wide.elements[place] = kl.int32(element)
     if weighted:
         wide.weights[place] = weight  # type: ignore[index]
-    return 0

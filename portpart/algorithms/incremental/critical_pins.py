@@ -103,7 +103,6 @@ def evict(v, graph: objectives.NetRows, moves: Moves, blocks: Blocks, sequence: 
         if lock_once(v, WAITS, moves):
             sequence.members[kl.atomic_next(sequence.words, PseudoWords.members)] = kl.int32(v)
             add_block_weight(moves.part[v], -kl.value_or(graph.vertex_weights, v, 1), blocks)
-    return v
 
 
 @kl.kernel

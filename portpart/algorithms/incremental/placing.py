@@ -90,7 +90,6 @@ def place_lightest(v, weight, moves: Moves, blocks: Blocks, figures: Figures):
         join_block(v, block, moves)
         add_block_weight(block, weight, blocks)
     kl.team_sync()
-    return block
 
 
 @kl.device
@@ -101,7 +100,6 @@ def place_in_lightest(inserted: NewVertices, counts: EditCounts, graph: Csr, mov
         v = new_vertex(i, inserted, counts)
         if moves.part[v] < 0:
             place_lightest(v, kl.value_or(graph.vertex_weights, v, 1), moves, blocks, figures)
-    return 0
 
 
 @kl.kernel

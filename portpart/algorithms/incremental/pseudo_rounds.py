@@ -146,7 +146,6 @@ def find_most_capacity(blocks: Blocks, figures: Figures, words: PseudoWords):
     first = first_of_most(blocks, figures, free_capacity)
     if kl.lane() == 0:
         words.most_capacity = first
-    return first
 
 
 @kl.device
@@ -215,7 +214,6 @@ def list_if_first(v, is_beaten, active: ActiveSets, unrated: UnratedList, figure
             keep_pending(v, active, figures, sequence)
         else:
             add_unrated(v, unrated)
-    return waits
 
 
 @kl.kernel
@@ -255,7 +253,6 @@ def enter_move(v, block, tie, size, state: Entering, sequence: Pseudo):
         kl.atomic_add(sequence.weight_sums, copy_for(v, state.moves, state.figures) + there, size)
     else:
         keep_pending(v, state.active, state.figures, sequence)
-    return there
 
 
 @kl.device

@@ -122,7 +122,6 @@ def undo_keys(made, kept, bisection: Bisection, graph: Csr, candidates: Candidat
                 changes += change
         kl.team_atomic_add(attempts.key, own + p, changes)
     kl.team_sync()
-    return made - kept
 
 
 @kl.device

@@ -124,7 +124,6 @@ def update_key(place, base, gain, graph: VertexNets, candidates: Candidates, att
         w = base + graph.nets.pins[place]
         kl.atomic_add(attempts.key, base + candidates.place[w],
                       gain * (kl.int64(1) << keys.key_bits))
-    return place
 
 
 @kl.device
@@ -134,7 +133,6 @@ def add_cut(block, near, across, net, base, graph: VertexNets, attempts: Attempt
     if cut > 0:
         begin = NUM_TOTALS * (base // state.sizes.vertices * state.sizes.blocks + block)
         kl.atomic_add(attempts.totals, begin + BisectionTotals.cut, cut)
-    return cut
 
 
 @kl.kernel
@@ -196,7 +194,6 @@ def copy_blocks(low, net, base, known: PinCodes, graph: VertexNets, candidates: 
         if near > 0:
             add_cut(low + block, near - 1, across, net, base, graph, attempts, state)
     kl.team_sync()
-    return low
 
 
 @kl.kernel

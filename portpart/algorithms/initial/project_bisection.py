@@ -92,7 +92,6 @@ def keep_first_key(i, here, gain, cut, candidates: Candidates, attempts: fm_gain
         if cut > 0:
             begin = fm_gains.NUM_TOTALS * (c * state.sizes.blocks + candidates.part[i])
             kl.atomic_add(attempts.totals, begin + fm_gains.BisectionTotals.cut, cut)
-    return 0
 
 
 # Where bisection begins if vertices are in several blocks already: an order by these blocks ----

@@ -50,7 +50,6 @@ def add_to_blocks(blocks, tie, place, connections: ConnectivityTable):
     while left != 0:
         kl.team_atomic_add(connections.weights, place + kl.ctz(left), tie)
         left &= left - kl.uint64(1)
-    return tie
 
 
 @kl.device

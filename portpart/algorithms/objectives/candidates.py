@@ -109,7 +109,6 @@ def add_cost(cost, which, net, nets: Nets, sums):
     if cost > 0:
         kl.atomic_add(sums, which * STRIPES + net % STRIPES, 2 * cost * kl.value_or(nets.weights,
                                                                                     net, 1))
-    return cost
 
 
 @kl.kernel

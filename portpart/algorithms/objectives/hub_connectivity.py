@@ -38,7 +38,6 @@ def first_sum(v, graph: NetRows):
 def take_row_of_sums(v, row, hub_sums: HubSums):
     """Give a hub a row of sums."""
     hub_sums.row[v] = kl.int32(row)
-    return row
 
 
 @kl.device
@@ -47,7 +46,6 @@ def clear_sums_of(v, graph: NetRows):
     first = first_sum(v, graph)
     for j in range(kl.lane(), 2 * graph.sets.blocks + 2, kl.team_size()):
         graph.hub_sums.sums[first + j] = 0
-    return first
 
 
 @kl.device
@@ -125,7 +123,6 @@ def add_to_sums(v, begin, end, here, knows_split, graph: NetRows, connections: C
         kl.atomic_add(graph.hub_sums.sums, first + 2 * num_blocks, staying)
         kl.atomic_add(graph.hub_sums.sums, first + 2 * num_blocks + 1, split)
     kl.team_sync()
-    return staying
 
 
 @kl.device

@@ -65,7 +65,6 @@ def add_tie(net, here, tie, first, end, graph: NetRows, connections: Connectivit
             block = entry >> 1
             if block >= first and block < end and entry != 2 * here + 1:
                 kl.team_atomic_add(connections.weights, block - first, tie)
-    return tie
 
 
 @kl.device
@@ -77,7 +76,6 @@ def add_wide_tie(net, here, tie, first, graph: NetRows, connections: Connectivit
         if connections.weights[place] != 0 or first + place == here:
             kl.team_atomic_add(connections.weights, place, tie)
         blocks &= blocks - kl.uint64(1)
-    return tie
 
 
 @kl.device

@@ -129,7 +129,6 @@ def write_list(net, size, blocks, graph: NetRows):
         if entry >= 0:
             graph.sets.touched[place + until - 1] = kl.int32(entry)
         place += kl.team_last(until)
-    return place
 
 
 @kl.device

@@ -35,7 +35,6 @@ def add_pins(row, block, number, sets: PinSets, pin_counts: PinCounts):
     """
     if row >= 0:
         kl.atomic_add(pin_counts.counts, kl.int64(row) * sets.blocks + block, number)
-    return number
 
 
 @kl.device
@@ -48,7 +47,6 @@ def move_pin(row, here, there, sets: PinSets, pin_counts: PinCounts):
         first = kl.int64(row) * sets.blocks
         kl.atomic_add(pin_counts.counts, first + here, -1)
         kl.atomic_add(pin_counts.counts, first + there, 1)
-    return row
 
 
 @kl.device
@@ -56,14 +54,12 @@ def shift_pin(first, here, there, pin_counts: PinCounts):
     """The same in counters from `first` on, which only this team uses."""
     kl.team_atomic_add(pin_counts.counts, first + here, -1)
     kl.team_atomic_add(pin_counts.counts, first + there, 1)
-    return there
 
 
 @kl.device
 def restore_counter(place, count, pin_counts: PinCounts):
     """Set a counter to what it was."""
     pin_counts.counts[place] = count
-    return count
 
 
 @kl.kernel
