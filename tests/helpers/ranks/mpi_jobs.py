@@ -65,7 +65,8 @@ def run_job(size: int, *arguments: str, cwd: Path = ROOT,
     """Run Python on so many ranks."""
     assert MPIEXEC is not None
     variables = {"PORTPART_TEST_HANGS": str(0.8 * seconds), **variables}
-    environment = {**os.environ, **ENVIRONMENT, "PYTHONPATH": str(ROOT), **variables}
+    folders = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = {**os.environ, **ENVIRONMENT, "PYTHONPATH": folders, **variables}
     return subprocess.run([MPIEXEC, "-n", str(size), sys.executable, *arguments], cwd=cwd,
                           env=environment, capture_output=True, text=True, timeout=seconds)
 
