@@ -92,7 +92,7 @@ _remembered = lru_cache(maxsize=256, typed=True)(_parsed)
 """A call asks for the same numbers several times."""
 
 
-def exact_number(name: str, value: Any) -> Fraction:
+def exact_number(name: str, value: WrittenNumber) -> Fraction:
     """The number that was written; `name` is what an error calls it."""
     try:
         return exact_fraction(value)
@@ -100,7 +100,7 @@ def exact_number(name: str, value: Any) -> Fraction:
         raise InputError(f"{name} is {shown(value)}; {problem}") from problem
 
 
-def nonnegative(name: str, value: Any, needed: str = "at least 0") -> Fraction:
+def nonnegative(name: str, value: WrittenNumber, needed: str = "at least 0") -> Fraction:
     """The same of a number of at least 0; errors say what is needed."""
     number = exact_number(name, value)
     if number < 0:

@@ -111,7 +111,7 @@ def format_of_name(name: str, formats: Mapping[str, Any] = FORMATS) -> str | Non
     return next((key for key, entry in formats.items() if suffix in entry.suffixes), None)
 
 
-def parsed(name: str, allowed: Collection[str], source: Source, options: dict[str, Any],
+def parsed(name: str, allowed: Collection[str], source: Source, options: Collection[str],
            parse: Callable[[], Parsed], what: str) -> Parsed:
     """What a reader makes of a file of a format; refuses options that do not apply to it.
 
