@@ -29,7 +29,8 @@ from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.options import changed
 from tests import oracles
-from tests.algorithms.refinement.test_flows import NAMES, ROOMY, SPACES, USUAL, watched
+from tests.algorithms.multilevel.test_level_flows import watched
+from tests.algorithms.refinement.test_flows import NAMES, ROOMY, SPACES, USUAL
 from tests.helpers.data_folder import hypergraph_path
 from tests.helpers.each import every_other, looped
 from tests.helpers.nets import circuit, hypergraph_of
