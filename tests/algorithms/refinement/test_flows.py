@@ -295,6 +295,28 @@ def test_the_order_of_arcs_decides_nothing(seed: int) -> None:
     assert np.array_equal(found[0], expected[0])
 
 
+@pytest.mark.parametrize("space", NAMES)
+def test_parallel_edges_count_as_one_of_their_weight(space: str) -> None:
+    """Edges that stand several times, with weights that differ, in another order in either row."""
+    n, here = 120, SPACES[space]()
+    for seed in range(6):
+        random = np.random.default_rng(seed)
+        tails = random.integers(0, n, 500)
+        pairs = np.stack([tails, (tails + random.integers(1, 5, 500)) % n], axis=1)
+        ends, weights = np.concatenate([pairs, pairs[:, ::-1]]), random.integers(1, 9, 500)
+        both = np.tile(weights, 2)
+        order = np.lexsort((random.permutation(1000), ends[:, 0]))
+        offsets = np.concatenate([[0], np.cumsum(np.bincount(ends[:, 0], minlength=n))])
+        many = portpart.as_graph((offsets, ends[order, 1], both[order]))
+        once = portpart.as_graph(sparse.csr_matrix((both, (ends[:, 0], ends[:, 1])), (n, n)))
+        assert many.num_arcs == 1000 > once.num_arcs
+        part = (np.arange(n) + random.integers(0, 12, n)) // 30 % 4
+        balance = balance_of(many, 4, "0.3")
+        found, gain = refined(here, many, part, balance, ROOMY)
+        assert gain == cut_of(once, part) - cut_of(once, found) > 0
+        assert np.array_equal(found, refined(reference(), once, part, balance, ROOMY)[0])
+
+
 def test_a_refiner_takes_levels_of_any_size() -> None:
     """Work arrays are those of the largest level, and nothing is left of other levels."""
     space = reference()

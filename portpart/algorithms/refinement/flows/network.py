@@ -167,6 +167,7 @@ def fill_row(u, pair: Pair, graph: Csr, flows: Flows):
             flows.networks.target[place] = flows.corridors.place[t]
             flows.networks.capacity[place] = weight
             flows.networks.flow[place] = 0
+            flows.networks.reverse[place] = kl.int32(-1)
             place += 1
             if here == pair.source and there == pair.sink:
                 across += weight
@@ -185,7 +186,8 @@ def fill_row(u, pair: Pair, graph: Csr, flows: Flows):
 def link_row(u, networks: Networks):
     """Find the reverses of u's arcs to vertices of lower degree, in their rows.
 
-    Of equal degrees the smaller place counts as lower.
+    Of equal degrees the smaller place counts as lower.  Parallel arcs have a reverse each, of equal
+    weight; which of those does not matter.
     """
     degree = networks.end[u] - networks.begin[u]
     for arc in range(networks.begin[u], networks.end[u]):
@@ -193,10 +195,20 @@ def link_row(u, networks: Networks):
         other = networks.end[t] - networks.begin[t]
         if other < degree or (other == degree and t < u):
             back = kl.int64(networks.begin[t])
-            while networks.target[back] != u:
+            while not is_reverse(u, arc, back, networks):
                 back += 1
             networks.reverse[arc] = kl.int32(back)
             networks.reverse[back] = kl.int32(arc)
+
+
+@kl.device
+def is_reverse(u, arc, back, networks: Networks):
+    """Whether an arc leads to u and may become the reverse of an arc from there."""
+    result = False
+    if networks.target[back] == u:
+        result = (networks.capacity[back] == networks.capacity[arc]
+                  and networks.reverse[back] < 0)
+    return result
 
 
 # Arcs ------------------------------------------------------------------------------------------
