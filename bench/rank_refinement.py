@@ -26,6 +26,7 @@ from portpart.generators.large_graphs import LargeGraph
 from portpart.graphs.ranks.distribution import distributed
 from portpart.graphs.ranks.rank_rows import DistributedGraph
 from portpart.metrics import block_weight_limits
+from portpart.options import changed
 
 
 @dataclass
@@ -72,8 +73,10 @@ class Marking(Trace):
 def counts_of(large: LargeGraph, ranks: int, k: int, preset: str = "default") -> list[list[Count]]:
     """Return the counts of each rank, the coarsest level first.
 
-    A level has what its projection takes, too; that of the first one has all before it.
+    A level has what its projection takes, too; that of the first one has all before it.  There are
+    no flows, for which ranks gather small levels.
     """
+    config = changed(PRESETS[preset], {"flows.levels": 0})
     n = large.num_vertices
     first = [n * rank // ranks for rank in range(ranks + 1)]
 
@@ -84,7 +87,7 @@ def counts_of(large: LargeGraph, ranks: int, k: int, preset: str = "default") ->
         trace = Marking(graph, counted)
         limit = max(block_weight_limits(total, k, 0.03))
         balance = Balance(k, limit, total // k)
-        partition_ranks(graph, balance, PRESETS[preset], 0, trace, Fold(0, 0))
+        partition_ranks(graph, balance, config, 0, trace, Fold(0, 0))
         return list(trace.counts.values())
 
     return Local(ranks).run(main)

@@ -21,6 +21,7 @@ from portpart.algorithms.multilevel.search import (
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.limits import Balance
 from portpart.algorithms.recipes.portpart import PortpartConfig
+from portpart.algorithms.refinement import FlowOptions
 from portpart.backends.programs.interface import ExecutionSpace
 from tests import oracles
 from tests.helpers import checked
@@ -100,7 +101,7 @@ def test_searching_on_never_raises_the_cut(k: int) -> None:
 def test_cycles_may_have_the_last_passes_only(last: int | None, expected: int) -> None:
     finest: list[str] = []
     config = PortpartConfig(search=SearchOptions(cycles=1, passes=last), refinement=ScheduleOptions(
-        (0.75, 0.25), (0.5, 0.25, 0.1)))
+        (0.75, 0.25), (0.5, 0.25, 0.1)), flows=FlowOptions())
 
     def note(phase: str, level: int, _: int) -> None:
         if phase in ("refinement", "search") and level == 0:

@@ -83,10 +83,9 @@ def grow_corridor(i, graph: Csr, flows: Flows, memory: NodeMemory, rules: FlowRu
     sink = kl.int64(flows.quotient.partner[source])
     base = kl.int64(flows.quotient.begin[source])
     most = base + max_size(source, sink, flows.quotient)
-    unused = kl.int64(0)
-    range_of_pair = Pair(source, sink, base, most, most, unused)
+    range_of_pair = Pair(source, sink, base, most, most, base)
     end = grow(range_of_pair, counts, sums, room, graph, flows, rules)
-    pair = Pair(source, sink, base, end, end, unused)
+    pair = Pair(source, sink, base, end, end, base)
     top = rules.build(pair, counts, graph, flows)
     if kl.lane() == 0:
         flows.quotient.size[source] = kl.int32(end - base)
