@@ -159,7 +159,11 @@ def test_the_dearer_moves_are_the_fewer_there_are(nets: bool) -> None:
 
 
 def test_a_drifting_load_is_followed_with_half_the_migration_of_new_partitions() -> None:
-    """Eight steps of a bump over a mesh, each from the blocks of the step before."""
+    """Eight steps of a bump over a mesh, each from the blocks of the step before.
+
+    Both without flows, which a repartition with a price does not have.
+    """
+    no_flows = changed(PortpartConfig(), {"flows.levels": 0})
     graph = generators.delaunay(6000, seed=5)
     hops = hops_from(graph, 0)
     part = again = portpart.partition(graph, 8).part
@@ -167,12 +171,13 @@ def test_a_drifting_load_is_followed_with_half_the_migration_of_new_partitions()
     for step in range(8):
         load = 1 + (6 * np.exp(-((hops - 4 - step) / 12.0) ** 2)).astype(int)
         ours = portpart.repartition(graph, part, 8, migration="0.05", vertex_weights=load)
-        new = portpart.repartition(graph, again, 8, migration=0, vertex_weights=load)
+        new = portpart.repartition(graph, again, 8, migration=0, vertex_weights=load,
+                                   preset=no_flows)
         assert ours.feasible
         assert ours.block_weights.min() > 0
         cuts[:, step], moved[:, step] = (ours.cut, new.cut), (ours.moved, new.moved)
         part, again = ours.part, new.part
-    assert cuts[0].sum() <= 1.06 * cuts[1].sum()  # flows make those of new partitions smaller
+    assert cuts[0].sum() <= 1.05 * cuts[1].sum()
     assert moved[0].sum() <= 0.5 * moved[1].sum()
 
 

@@ -23,7 +23,7 @@ from tests.fuzz.keep import keep_all
 from tests.fuzz.minimise import shortest
 from tests.fuzz.worker import Settings
 
-CASES = 2400
+CASES = 4000
 SECONDS = 20.0
 MEMORY = 2 << 30
 JOBS = min(2, len(os.sched_getaffinity(0)))

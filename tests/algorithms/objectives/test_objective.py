@@ -356,14 +356,14 @@ def test_as_many_blocks_as_vertices_are_numbered_for_it() -> None:
 
 @pytest.mark.slow
 def test_the_best_of_eight_seeds_is_the_optimum_of_most_small_graphs() -> None:
-    """Of 91 % of 150, by the preset for the best partitions: of all where vertices are alike.
+    """Of 94 % of 400, by the preset for the best partitions: of 99 % where vertices are alike.
 
-    Where they have weights, of 82 %: vertices in full blocks would have to change places.
+    Where they have weights, of 91 %: vertices in full blocks would have to change places.
     """
     cases = ((case, optimum(*case)) for case in map(small_case, itertools.count()))
     possible = ((case, value) for case, value in cases if value is not None)
     hits = []
-    for (graph, k, imbalance), value in itertools.islice(possible, 150):
+    for (graph, k, imbalance), value in itertools.islice(possible, 400):
         balanced: list[int] = []
         for seed in range(8):
             part = walked(graph, k, imbalance, seed, preset="best")
@@ -373,4 +373,4 @@ def test_the_best_of_eight_seeds_is_the_optimum_of_most_small_graphs() -> None:
                 break
         assert min(balanced, default=value) >= value
         hits.append(value in balanced)
-    assert sum(hits) >= 0.91 * 150
+    assert sum(hits) >= 0.94 * 400

@@ -170,7 +170,7 @@ def test_obvious_partitions(k):
     check(generators.grid_2d(6, 5), [0, 10, 10, 30], k)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(cut_graphs(graphs(60, loops=False).filter(lambda graph: graph.num_vertices > 5)),
        st.integers(2, 5), st.sampled_from([0.0, 0.03, 0.5]), st.integers(0, 2**40))
 def test_any_graph_is_divided_by_ranks_as_by_one_device(drawn, k, imbalance, seed):

@@ -206,7 +206,7 @@ def test_every_space_finds_the_same_partition(space: ExecutionSpace, k: int) -> 
 
 @given(hypergraph=hypergraphs(12), k=st.integers(2, 4), name=st.sampled_from(sorted(NET_COSTS)),
        data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=60)
 def test_no_block_gets_heavier_than_it_may_or_was(hypergraph: Hypergraph, k: int, name: str,
                                                   data: st.DataObject) -> None:
     """And what is minimised gets no larger: every objective, weights of zero, huge weights."""

@@ -224,7 +224,7 @@ def test_values_of_nets_that_are_counted_in_pieces(space: ExecutionSpace, k: int
 
 @given(hypergraph=hypergraphs(12), k=st.integers(2, 4), name=st.sampled_from(sorted(NET_COSTS)),
        data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=60)
 def test_random_starts_on_random_hypergraphs(hypergraph: Hypergraph, k: int, name: str,
                                              data: st.DataObject) -> None:
     """What is reported is true, and a balanced start gets no worse."""

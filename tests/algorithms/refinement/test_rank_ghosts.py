@@ -27,7 +27,7 @@ from tests.helpers.ranks.rank_refining import (
 from tests.helpers.ranks.rank_rows import cut_graphs
 
 
-@settings(max_examples=15)
+@settings(max_examples=25)
 @given(cut_graphs(graphs(24, loops=False).filter(lambda graph: graph.num_vertices >= 8)),
        st.sampled_from([0.0, 0.3]), st.integers(0, 99), st.booleans())
 def test_no_kernel_reads_a_gain_that_is_out_of_date(drawn, imbalance, seed, some_fixed):

@@ -64,7 +64,7 @@ def test_ranks_compute_what_one_device_does(name, size):
 
 
 @pytest.mark.parametrize("name", CASES)
-@settings(max_examples=40)
+@settings(max_examples=60)
 @given(drawn=cut_graphs(graphs(60, loops=False).filter(lambda graph: graph.num_vertices >= 10)))
 def test_no_ghost_is_read_that_is_out_of_date(name, drawn):
     graph, first = drawn
