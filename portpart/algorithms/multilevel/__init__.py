@@ -1,4 +1,4 @@
-"""The multilevel walk: coarsen, start, refine; what its parts share."""
+"""The multilevel method: problems, starts, the walk over the levels, searches, the trace."""
 
 from portpart.base.doors import door
 

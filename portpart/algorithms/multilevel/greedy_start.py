@@ -1,7 +1,7 @@
-"""Partitions that are grown all at once in the space of the graph, below the coarsest one.
+"""Partitions of the coarsest graph by greedy growing on a hierarchy below it.
 
-They grow on hierarchies that go on below the coarsest graph.  Several hierarchies are one: that of
-several copies of the graph, side by side, in which each copy has its clusters and its blocks.
+All partitions grow at once.  Several hierarchies are built as one: that of copies of the graph
+without edges between them; each copy has its own clusters and blocks.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import Graph, Hypergraph, copies_of, induced, plain_graph, repeated
 
 MAX_GROWN = 2**17
-"""Larger graphs, on which coarsening has stalled, are left to METIS: growing goes step by step."""
+"""Larger graphs, on which coarsening has stalled, are left to METIS: growing is sequential."""
 
 CLUSTERING = ClusteringOptions()
-"""How the coarsest graph is made coarser still, for its starts."""
+"""Options of the clustering below the coarsest graph."""
 
 MAX_COPIED = 2**24
-"""Copies have no more arcs together, or there is one."""
+"""Maximum number of arcs of all copies together; a single copy may exceed it."""
 
 MAX_KEPT = 0.9
 """Coarsening below the coarsest graph ends when a level keeps a larger share of its vertices."""
@@ -57,17 +57,17 @@ AnyLevel = Level[Graph] | Level[Hypergraph]
 
 def grown_parts(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, seed: int,
                 splits: Splits | None = None) -> Array:
-    """Partitions grown all at once on each hierarchy.
+    """Return partitions that are grown on one or several hierarchies.
 
-    On one hierarchy the most promising ones, best first; on several all of them.
+    On one hierarchy these are the best ones, best first; on several hierarchies all of them.
 
-    Those of a hypergraph are made for km1, on the first levels by the gains of nets that are not
-    too large, and on the coarser ones by its clique graph, as the options say.
+    Partitions of a hypergraph are grown for km1. The first levels use the gains of nets that are
+    not too large, the coarser ones use the clique graph (see the options).
 
     Parameters
     ----------
     splits : tuple of numpy.ndarray, optional
-        The bisections that lead to single blocks, as `splits_of` gives them.
+        Bisections down to single blocks, as returned by `splits_of`.
     """
     goals = np.ones(balance.num_blocks) if balance.shares is None else balance.shares
     splits = splits_of(balance.num_blocks) if splits is None else splits
@@ -84,14 +84,14 @@ def grown_parts(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, s
 
 
 def max_copies(num_arcs: int) -> int:
-    """How many copies of a graph of this many arcs may be one graph."""
+    """Return how many copies of a graph with this many arcs may form one graph."""
     return max(1, MAX_COPIED // max(1, num_arcs))
 
 
 def _grown_on_copies(coarsest: AnyGraph, plain: Graph, count: int, goals: np.ndarray,
                      balance: Balance, options: GrowingOptions, seed: int,
                      splits: Splits) -> Array:
-    """Partitions on a hierarchy of this many copies: those of one copy after the other."""
+    """Return partitions grown on one hierarchy of `count` copies, in the order of the copies."""
     space, n, k = coarsest.space, coarsest.num_vertices, balance.num_blocks
     label = repeated(space, space.full(n, 0, np.int32), count, k) if count > 1 else None
     levels = levels_below(copies_of(plain, count), options, seed, count * options.min_vertices,
@@ -107,13 +107,13 @@ def _grown_on_copies(coarsest: AnyGraph, plain: Graph, count: int, goals: np.nda
 
 
 def tell_enough(hypergraph: Hypergraph, plain: Graph, options: GrowingOptions) -> bool:
-    """Whether nets say more than the clique graph, for the pins that have to be examined."""
+    """Whether nets are worth the pins that must be examined, compared with the clique graph."""
     return seen_by_vertex(hypergraph) <= options.max_pins_per_arc * max(1, plain.mean_degree)
 
 
 def _of_copies(space: ExecutionSpace, parts: Array, n: int, count: int,
                num_blocks: int) -> Array:
-    """Partitions of each copy by itself, whose blocks are numbered from 0 on."""
+    """Split partitions of all copies into one partition per copy, with blocks from 0."""
     result = space.empty(len(parts), np.int32)
     space.parallel_for(len(parts), number_from_zero, parts, n, count, num_blocks, result)
     return result.reshape(len(parts) // max(1, n), n)
@@ -122,7 +122,7 @@ def _of_copies(space: ExecutionSpace, parts: Array, n: int, count: int,
 def grown_on(levels: Sequence[AnyLevel], goals: np.ndarray, limits: np.ndarray,
              options: GrowingOptions, seed: int, splits: Splits | None,
              labels: list[Array] | None = None, num_labels: int = 1) -> Array:
-    """Partitions grown on a hierarchy, as `grown_partitions` says, the most promising first."""
+    """Return partitions grown on a hierarchy by `grown_partitions`, best first."""
     n = levels[0].graph.num_vertices
     parts = grown_partitions(
         [level.graph for level in levels],
@@ -134,9 +134,10 @@ def grown_on(levels: Sequence[AnyLevel], goals: np.ndarray, limits: np.ndarray,
 
 def with_nets(coarsest: Hypergraph, count: int, levels: Sequence[Level[Graph]],
               options: GrowingOptions) -> list[AnyLevel]:
-    """The same levels of copies, the first ones hypergraphs: their clusters are those of edges.
+    """Return the same levels of copies, with hypergraphs for the first ones.
 
-    The lower a level, the more nets share their pins: edges are fewer, and hold much the same.
+    The clusters are those of the graphs. On lower levels more nets have equal pins, so there the
+    edges are fewer and contain almost the same information.
     """
     most, shown = options.max_net_size, list(levels[: options.net_levels])
     if not shown:
@@ -157,7 +158,10 @@ def with_nets(coarsest: Hypergraph, count: int, levels: Sequence[Level[Graph]],
 
 
 def without_large(hypergraph: Hypergraph, max_net_size: int) -> Hypergraph:
-    """The hypergraph itself, or what is left of it without nets of more pins, each net once."""
+    """Return the hypergraph without nets of more pins, with equal nets merged.
+
+    A hypergraph that has no such nets is returned as it is.
+    """
     if hypergraph.max_net_size <= max_net_size:
         return hypergraph
     return merged_nets(hypergraph, max_net_size)
@@ -165,14 +169,14 @@ def without_large(hypergraph: Hypergraph, max_net_size: int) -> Hypergraph:
 
 def levels_below(graph: Graph, options: GrowingOptions, seed: int, min_vertices: int | None = None,
                  label: Array | None = None) -> list[Level[Graph]]:
-    """Coarser and coarser graphs, from `graph` down to about `min_vertices` vertices.
+    """Return a hierarchy from `graph` down to about `min_vertices` vertices.
 
     Parameters
     ----------
     min_vertices : int, optional
-        By default as the options say.
+        By default the value of the options.
     label : array of int32, shape (n,), optional
-        Only vertices of equal label become one.
+        Only vertices of equal label are merged.
     """
     total = graph.total_vertex_weight
     if min_vertices is None:
@@ -188,7 +192,7 @@ def levels_below(graph: Graph, options: GrowingOptions, seed: int, min_vertices:
 
 
 def _guess(graph: Graph) -> list[int]:
-    """A guess of the totals of a contraction: small graphs, which are dense, become sparse."""
+    """Guess the totals of a contraction. Small graphs are dense and become sparse."""
     n, arcs = graph.num_vertices, graph.num_arcs
     kept = arcs // 5 if graph.mean_degree > 16 else arcs // 4
     return graph.space.guess("start", graph, [
@@ -197,23 +201,24 @@ def _guess(graph: Graph) -> list[int]:
 
 @kl.kernel
 def number_from_zero(i, parts, n, count, num_blocks, result):
-    """result[i] = the block of entry i, of which each of `count` copies in turn has its own."""
+    """result[i] = the block of entry i, numbered from 0 in each of the `count` copies."""
     result[i] = kl.int32(parts[i] - i // n % count * num_blocks)
 
 
-# Partitions that are grown where vertices are fixed: the others are divided by themselves ------
+# Growing with fixed vertices: the other vertices are partitioned separately --------------------
 #
-# Blocks get the shares that fixed vertices leave, and are numbered by what ties them to these.
+# Blocks get the capacity that fixed vertices leave. Each is numbered like the fixed vertices that
+# it is most connected to.
 
 
 def greedy_start_in_groups(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, seed: int,
                            fixed: Array, plain: Callable[[], Graph]) -> Array:
-    """Partitions with the fixed vertices where they have to be; none for blocks without room.
+    """Return grown partitions that respect fixed vertices; none below two blocks with capacity.
 
     Parameters
     ----------
     plain : callable
-        Gives the coarsest graph, or the clique graph of the coarsest hypergraph.
+        Returns the coarsest graph, or the clique graph of the coarsest hypergraph.
     """
     space = coarsest.space
     if space.is_dry_run:
@@ -239,7 +244,7 @@ def greedy_start_in_groups(coarsest: AnyGraph, balance: Balance, options: Growin
 
 def grown_from(space: ExecutionSpace, limits: np.ndarray, fixed: Array | None,
                plain: Callable[[], Graph]) -> list[Array]:
-    """One partition whose blocks grow from fixed vertices, if all have some."""
+    """Return one partition whose blocks grow from fixed vertices; none if a block has none."""
     if fixed is None or space.is_dry_run:
         return []
     anchors = space.to_host(fixed)

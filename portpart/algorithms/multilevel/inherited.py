@@ -1,4 +1,4 @@
-"""Blocks of new vertices from their neighbours, and numbers of new blocks from the old ones."""
+"""Blocks of new vertices from their neighbours; numbers of new blocks from previous ones."""
 
 from __future__ import annotations
 
@@ -16,25 +16,26 @@ from portpart.graphs import EitherGraph, Graph, Hypergraph
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-# Blocks for vertices that have none yet, from those of their neighbours; on the host -----------
+# Blocks for vertices without a block, from their neighbours; on the host -----------------------
 
 
 NONE = -1
 
 MAX_ROUNDS = 64
-"""Vertices that are farther from any block are distributed."""
+"""Vertices farther from any block are distributed over the free capacity."""
 
 
 def inherited(graph: EitherGraph, known: np.ndarray, balance: Balance) -> np.ndarray:
-    """A block for every vertex; known ones are kept.
+    """Return a block for every vertex; known blocks are kept.
 
-    In rounds, a vertex without one takes the block that most weight ties it to; in a hypergraph a
-    net stands for the block of most of its pins.  The rest fills the room of the blocks.
+    In each round, a vertex without a block gets the block with the largest connectivity. In a
+    hypergraph, a net counts for the block of most of its pins. The remaining vertices fill the
+    free capacity of the blocks.
 
     Parameters
     ----------
     known : numpy.ndarray of int32, shape (n,)
-        -1 where there is none.
+        -1 for vertices without a block.
 
     Returns
     -------
@@ -42,7 +43,7 @@ def inherited(graph: EitherGraph, known: np.ndarray, balance: Balance) -> np.nda
     """
     part = known.copy()
     for _ in range(MAX_ROUNDS):
-        owners, blocks, weights = _ties(graph, part)
+        owners, blocks, weights = _connections(graph, part)
         if len(owners) == 0:
             break
         found = _majority(owners, blocks, weights, len(part))
@@ -50,8 +51,8 @@ def inherited(graph: EitherGraph, known: np.ndarray, balance: Balance) -> np.nda
     return _spread(part, host_vertex_weights(graph), balance)
 
 
-def _ties(graph: EitherGraph, part: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What ties vertices without a block to blocks, one entry an arc or a net."""
+def _connections(graph: EitherGraph, part: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return vertices without a block, and block and weight of each of their arcs or nets."""
     lost = np.flatnonzero(part == NONE).astype(np.int64)
     if isinstance(graph, Graph):
         owners, places = _entries(graph.space.to_host(graph.offsets), lost)
@@ -62,12 +63,12 @@ def _ties(graph: EitherGraph, part: np.ndarray) -> tuple[np.ndarray, np.ndarray,
         nets = graph.space.to_host(graph.vertex_nets)[places]
         blocks = _blocks_of_nets(graph, part)[nets]
         weights = _host_weights(graph, graph.net_weights, graph.num_nets)[nets]
-    tied = (blocks != NONE) & (weights > 0)
-    return owners[tied], blocks[tied], weights[tied]
+    connected = (blocks != NONE) & (weights > 0)
+    return owners[connected], blocks[connected], weights[connected]
 
 
 def _entries(offsets: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For each entry of some rows, the row and the place."""
+    """Return the row and the place of each entry of some rows."""
     lengths = (offsets[rows + 1] - offsets[rows]).astype(np.int64)
     ends = np.cumsum(lengths)
     places = np.arange(int(ends[-1]) if len(ends) else 0, dtype=np.int64)
@@ -75,7 +76,7 @@ def _entries(offsets: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def _blocks_of_nets(graph: Hypergraph, part: np.ndarray) -> np.ndarray:
-    """The block of most pins of each net, -1 if no pin has one."""
+    """Return the block of most pins of each net, -1 if no pin has a block."""
     offsets = graph.space.to_host(graph.net_offsets)
     nets = np.repeat(np.arange(graph.num_nets), np.diff(offsets))
     blocks = part[graph.space.to_host(graph.net_pins)]
@@ -86,7 +87,10 @@ def _blocks_of_nets(graph: Hypergraph, part: np.ndarray) -> np.ndarray:
 
 def _majority(owners: np.ndarray, blocks: np.ndarray, weights: np.ndarray,
               count: int) -> np.ndarray:
-    """The block of the largest weight of each owner, the first of equal ones; -1 without any."""
+    """Return the block with the largest weight of each owner, -1 without any.
+
+    The smallest of equally heavy blocks wins.
+    """
     found = np.full(count, NONE, np.int32)
     if len(owners) == 0:
         return found
@@ -95,7 +99,7 @@ def _majority(owners: np.ndarray, blocks: np.ndarray, weights: np.ndarray,
     begins = np.flatnonzero(np.append(True, (np.diff(owners) != 0) | (np.diff(blocks) != 0)))
     sums, owners, blocks = np.add.reduceat(weights, begins), owners[begins], blocks[begins]
     order = np.lexsort((-blocks, sums, owners))
-    found[owners[order]] = blocks[order]  # the last one of each owner stays
+    found[owners[order]] = blocks[order]  # the last entry of each owner remains
     return found
 
 
@@ -106,31 +110,31 @@ def _host_weights(graph: EitherGraph, weights: Array | None, count: int) -> np.n
 
 
 def _spread(part: np.ndarray, weights: np.ndarray, balance: Balance) -> np.ndarray:
-    """The vertices that have no block still fill the room of the blocks, one by one."""
+    """Fill the free capacity of the blocks with the vertices that have no block, in order."""
     lost = np.flatnonzero(part == NONE)
     if len(lost) == 0:
         return part
     known = part != NONE
     filled = block_weights_on_host(part[known], weights[known], balance.num_blocks)
-    room = np.cumsum(np.maximum(balance.limits - filled, 0).astype(np.float64))
+    capacity = np.cumsum(np.maximum(balance.limits - filled, 0).astype(np.float64))
     begins = np.cumsum(weights[lost].astype(np.float64)) - weights[lost]
-    places = np.searchsorted(room, begins, side="right")
+    places = np.searchsorted(capacity, begins, side="right")
     part[lost] = np.minimum(places, balance.num_blocks - 1)
     return part
 
 
-# Renumbers new blocks after the previous ones, so that most vertices stay ----------------------
+# Numbers of new blocks after the previous ones, so that most vertices stay ---------------------
 
 
 MAX_MATCHED = 2048
-"""With more blocks the best numbering takes too long; a greedy one has to do."""
+"""With more blocks the best numbering takes too long; a greedy one is used."""
 
 
 def renumbered(space: ExecutionSpace, part: Array, previous_blocks: PreviousBlocks,
                balance: Balance) -> Array:
-    """The same blocks, renumbered so that the saved migration cost is largest.
+    """Renumber blocks so that the saved migration cost is largest.
 
-    Blocks that may not weigh the same do not change numbers.
+    Only blocks of equal limit and mean weight exchange numbers.
     """
     from scipy.sparse import coo_array
 
@@ -145,7 +149,7 @@ def renumbered(space: ExecutionSpace, part: Array, previous_blocks: PreviousBloc
 
 
 def _alike(balance: Balance) -> list[np.ndarray]:
-    """Blocks by what they may and are meant to weigh."""
+    """Group the blocks by limit and mean weight."""
     kinds = np.unique(np.stack([balance.limits, balance.means]), axis=1, return_inverse=True)[1]
     kinds = kinds.reshape(-1)
     return [np.flatnonzero(kinds == kind) for kind in range(int(kinds.max()) + 1)]

@@ -1,7 +1,7 @@
-"""Walks over several ranks: levels belong to ranks as long as they are large.
+"""Walks over several ranks: large levels are distributed over the ranks.
 
-These are refined by all ranks; smaller ones every rank has as a whole, and refines as one device
-does.  Each rank has the blocks of its vertices.
+All ranks refine a distributed level together. Each rank holds the smaller levels whole, and refines
+them as one device does. Each rank has the blocks of its vertices.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ from portpart.primitives import gather
 
 @dataclass(frozen=True, eq=False)
 class OverRanks(ByOneDevice):
-    """The ways of several ranks, which all call them.
+    """The steps of a walk over several ranks, which all ranks call.
 
     Attributes
     ----------
     graph : DistributedGraph
     coarsened : callable
-        Levels of the graph, finest first, from the options of `coarsen`.
+        Makes the levels of the graph, finest first, from the options of `coarsen`.
     balance : Balance
     passes : ScheduleOptions
-        How levels are refined.
+        Passes over the levels.
     """
 
     graph: DistributedGraph
@@ -53,22 +53,22 @@ class OverRanks(ByOneDevice):
     passes: ScheduleOptions
 
     def coarsen(self, problem: Problem, recipe: Recipe, **when: Any) -> list[Level]:
-        """Levels of the graph; the coarsest one every rank has as a whole."""
+        """Return the levels of the graph; every rank holds the coarsest one whole."""
         levels = self.coarsened(**when)
         fold_coarsest(levels)
         return levels
 
     def on_finest(self, levels: list[Level], values: Array) -> Array:
-        """Those of own vertices, or of all where the finest graph is the coarsest."""
+        """Return values of own vertices, or of all vertices if there is only one level."""
         return self.graph.gather_values(values) if len(levels) == 1 else values
 
     def on_coarser(self, fine: Level, values: Array, coarse: Level) -> Array:
-        """What owners know, or all ranks of a level that they have as a whole."""
+        """Return the values of coarse vertices: of own ones, or of all on a level held whole."""
         assert fine.cluster is not None
         return projected(self.graph.comm, fine.graph, fine.cluster, values, coarse.graph)
 
     def refiner(self, recipe: Recipe, levels: list[Level], seed: int) -> Refiner:
-        """One that refines levels over ranks, too, if there are any."""
+        """Return a refiner, one over ranks if there are distributed levels."""
         graphs: list[Any] = [level.graph for level in levels]
         finest: Any = self.graph
         of_finest = self.passes.of_finest(finest, self.balance.num_blocks)
@@ -82,7 +82,7 @@ class OverRanks(ByOneDevice):
         return planned(self.graph.comm, made)
 
     def flows(self, problem: Problem, recipe: Recipe, levels: list[Level]) -> LevelFlows | None:
-        """That of whole levels, or for each rank one that refines the whole of divided levels."""
+        """Return flows for whole levels, or flows of each rank on gathered distributed levels."""
         graphs: list[Any] = [level.graph for level in levels]
         if all(isinstance(graph, Graph) for graph in graphs):
             return level_flows(problem, recipe.flows, graphs)
@@ -91,7 +91,7 @@ class OverRanks(ByOneDevice):
 
     def refined(self, problem: Problem, recipe: Recipe, refiner: Refiner, levels: list[Level],
                 fixed: list[Array | None], start: Start) -> tuple[Array, RefinementOutcome]:
-        """Ranks in the same memory refine once what they have as a whole; then all go on."""
+        """Refine whole levels, once for all ranks in the same memory, then distributed levels."""
         comm, space, own = self.graph.comm, self.graph.space, self.graph.local.num_vertices
         divided = sum(isinstance(level.graph, DistributedGraph) for level in levels)
         coarse = levels[divided].graph.num_vertices
@@ -110,13 +110,14 @@ class OverRanks(ByOneDevice):
 
 
 class RankFlows(LevelFlows):
-    """Refinement of divided levels by flows: as these are small, each rank gathers them as a whole.
+    """Refinement of distributed levels by flows.
 
-    Ranks in the same memory gather and refine them once.
+    These levels are small. Each rank gathers them whole; ranks in the same memory gather and
+    refine them once.
     """
 
     def improve(self, graph: Any, refiner: Refiner, fixed: Array | None) -> int:
-        """By how much the best partition is better now, from which `refiner` begins again."""
+        """Refine by flows and return the gain; `refiner` restarts from an improved partition."""
         if isinstance(graph, Graph):
             return super().improve(graph, refiner, fixed)
         comm, own = graph.comm, graph.local.num_vertices
@@ -132,7 +133,7 @@ class RankFlows(LevelFlows):
 
 
 def own_values(graph: DistributedGraph, values: Array) -> Array:
-    """Of values of all vertices, those of this rank."""
+    """Select the values of this rank's vertices from those of all vertices."""
     own = graph.local.num_vertices
     if graph.are_moved:
         return gather(graph.space, values, graph.global_ids[:own])

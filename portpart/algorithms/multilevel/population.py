@@ -1,8 +1,8 @@
-"""A population of partitions: each round makes one more of them, and the best is kept.
+"""A population of partitions: each round makes one more, and the best is kept.
 
-In a round two partitions are combined, one is improved by a cycle, or one is made from scratch.
-All that is drawn comes from a hash of the seed and of the number of the round.  A child takes the
-place of the worse partition that is most like it (Sanders, Schulz 2012).
+A round combines two partitions, improves one by a cycle, or makes one from scratch. Random numbers
+are a hash of the seed and the number of the round. A child replaces the most similar worse
+partition (Sanders, Schulz 2012).
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from portpart.graphs import Csr, EitherGraph, Hypergraph, Nets, team_for_all
 from portpart.primitives import STRIPES
 
 CYCLES = 5
-"""One child of this many comes from one partition, by a cycle."""
+"""One of this many children comes from one partition, by a cycle."""
 
 FRESH = 8
-"""One partition of this many is made from scratch when there are enough."""
+"""One of this many partitions is made from scratch, once the population is full."""
 
 TEAM_OF_NET = 8
 """Lanes for a net."""
@@ -32,15 +32,15 @@ TEAM_OF_NET = 8
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """A partition that a walk has ended with.
+    """The result of a walk.
 
     Attributes
     ----------
     part : array of int32, shape (n,)
     balanced : int
-        1 if it keeps the limits, else 0.
+        1 if all blocks are within their limits, else 0.
     value : int
-        What was to become small: the cut, or the communication cost.
+        The objective: the cut, or the communication cost.
     """
 
     part: Array
@@ -49,17 +49,17 @@ class Partition:
 
     @property
     def rank(self) -> tuple[int, int]:
-        """Smaller is better."""
+        """The key of comparisons; smaller is better."""
         return -self.balanced, self.value
 
 
 class TimeIsUp(Exception):
-    """Leaves a walk that is not needed."""
+    """Ends a walk whose result is not needed."""
 
 
 @dataclass
 class Clock:
-    """Asks whether there is time, and leaves a walk at the end if there is a partition."""
+    """Checks whether time is over; if so, `leaves` ends the walk with an exception."""
 
     out_of_time: Callable[[], bool]
     leaves: bool = False
@@ -72,12 +72,12 @@ class Clock:
 
 
 class Draws:
-    """Numbers that are drawn for a round.
+    """Random numbers of one round.
 
     Parameters
     ----------
     seed, number : int
-        Of the problem, and of the round.
+        The seed of the problem, and the number of the round.
     """
 
     def __init__(self, seed: int, number: int) -> None:
@@ -85,11 +85,11 @@ class Draws:
         self._words = iter(np.frombuffer(digest, "<u8").tolist())
 
     def below(self, count: int) -> int:
-        """A number from 0 to count - 1."""
+        """Return a number from 0 to count - 1."""
         return int(next(self._words) % count)
 
     def winner(self, count: int, without: int | None = None) -> int:
-        """The smaller of two different numbers below `count`, neither of which is `without`."""
+        """Return the smaller of two different numbers below `count`; none is `without`."""
         left = [each for each in range(count) if each != without]
         first = self.below(len(left))
         second = (first + 1 + self.below(max(1, len(left) - 1))) % len(left)
@@ -97,25 +97,25 @@ class Draws:
 
 
 class Population:
-    """Partitions of a graph, the best first, no two of which have the same rank.
+    """Partitions of a graph, best first; no two have the same rank.
 
     Parameters
     ----------
     problem : Problem
     size : int
-        The most that there may be.
+        Maximum number of partitions.
     """
 
     def __init__(self, problem: Problem[Any], size: int) -> None:
         self.graph: EitherGraph = problem.graph
         self.size, n = size, problem.graph.num_vertices
         self.members: list[Partition] = []
-        # one place is always free: a partition that the caller holds is not written over at once
+        # one place is always free: a partition held by the caller is not overwritten at once
         self._parts = problem.space.empty((size + 1) * n, np.int32)
         self._places = [self._parts[each * n : (each + 1) * n] for each in range(size + 1)]
 
     def add(self, child: Partition) -> None:
-        """Put a child in the place of the worse partition that is most like it, if there is one."""
+        """Add a child; if the population is full, replace the most similar worse partition."""
         if any(each.rank == child.rank for each in self.members):
             return
         kept = list(self.members)
@@ -136,9 +136,9 @@ class Population:
         return next(place for place, part in enumerate(self._places) if part is member.part)
 
     def differing(self, part: Array) -> list[int]:
-        """How many edges or nets are cut either in `part` or in the partition at each place.
+        """Count the edges or nets cut either in `part` or in the partition at each place.
 
-        Edges count twice.  Waits for the device.
+        Edges count twice. Waits for the device.
         """
         graph, n, places = self.graph, self.graph.num_vertices, self.size + 1
         counts = graph.space.zeros(places * STRIPES, np.int64)
@@ -169,7 +169,7 @@ def count_differing_arcs(i, graph: Csr, parts, n, part, counts):
 
 @kl.device
 def pins_apart(net, nets: Nets, parts, first):
-    """Number of pins that are not in the block of the first one; all lanes of a team together."""
+    """Number of pins that are not in the block of the first one. Called by all lanes of a team."""
     count = kl.int64(0)
     begin = nets.begin[net]
     for place in range(begin + kl.lane(), nets.end[net], kl.team_size()):

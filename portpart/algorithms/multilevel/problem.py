@@ -1,4 +1,4 @@
-"""What a partitioner or a mapper is given: the problem and its constraints."""
+"""The input of partitioners and mappers: the problem and its constraints."""
 
 from __future__ import annotations
 
@@ -35,12 +35,15 @@ FREE = -1
 
 
 def never() -> bool:
-    """There is time."""
+    """Return False: there is no deadline."""
     return False
 
 
 def deadline_check(space: ExecutionSpace, deadline: float) -> Callable[[], bool]:
-    """Whether the device is still at work at `deadline`, a reading of ``time.perf_counter``."""
+    """Return a check whether `deadline`, a reading of ``time.perf_counter``, is over.
+
+    The check waits for the device.
+    """
     if deadline == math.inf:
         return never
 
@@ -53,24 +56,24 @@ def deadline_check(space: ExecutionSpace, deadline: float) -> Callable[[], bool]
 
 @dataclass(frozen=True, eq=False)
 class Constraints:
-    """Vertices that must not move, a partition to start from, a limit of time.
+    """Fixed vertices, an initial partition, previous blocks, a limit of time.
 
     Attributes
     ----------
     fixed : array of int32, shape (n,), optional
         The block of a fixed vertex, -1 for the others.
     initial : array of int32, shape (n,), optional
-        A partition to improve, in which fixed vertices are where they have to be.
+        A partition to start from. Fixed vertices are in their blocks.
     out_of_time : callable
-        Asked where work can end early with a whole partition.
+        Called where a run can end early with a complete partition.
     previous_blocks : PreviousBlocks, optional
-        Blocks that it costs to be away from: those of `initial`.
+        Blocks that vertices leave at a migration cost: those of `initial`.
     grows : bool
-        Whether partitions are also grown where there are previous blocks.
+        Whether new partitions are grown although there are previous blocks.
     is_brief : bool
-        Whether coarsening ends where levels are barely smaller, and each is refined once.
+        Whether coarsening ends when levels are barely smaller, and each level is refined once.
     rounds : float
-        Rounds of a population after the search; infinite until there is no time.
+        Rounds of a population after the search; infinite: until time is over.
     """
 
     fixed: Array | None = None
@@ -82,9 +85,9 @@ class Constraints:
     rounds: float = 0
 
     def label(self, space: ExecutionSpace, part: Array | None) -> Array | None:
-        """int32, one per vertex: vertices of different labels must not be merged.
+        """Return an int32 label per vertex; vertices of different labels must not be merged.
 
-        They differ in `part`, in the block that they are fixed to, or in their previous block.
+        Labels differ if the blocks in `part`, fixed blocks, or previous blocks differ.
         """
         if self.previous_blocks is not None and part is not self.previous_blocks.previous:
             part = _pairs(space, self.previous_blocks.previous, part)
@@ -95,14 +98,14 @@ class Constraints:
         return label
 
     def moved(self, space: ExecutionSpace, other: ExecutionSpace) -> Constraints:
-        """The same with the arrays, which are in `space`, in another one."""
+        """Copy the arrays from `space` to another space."""
         fixed, initial = (None if array is None else other.asarray(space.to_host(array))
                           for array in (self.fixed, self.initial))
         return Constraints(fixed, initial, self.out_of_time)
 
 
 def _pairs(space: ExecutionSpace, previous: Array, part: Array | None) -> Array:
-    """A number for each pair of previous and current block."""
+    """Number the pairs of previous and current block."""
     if part is None:
         return previous
     if space.is_dry_run:
@@ -116,30 +119,30 @@ UNCONSTRAINED = Constraints()
 
 @kl.kernel
 def mark_fixed(v, fixed, part, label):
-    """The label of v is its own, and one for each block if it is fixed."""
+    """Keep the label of v; a fixed vertex gets the label of its fixed block."""
     label[v] = part[v]
     if fixed[v] >= 0:
         label[v] = kl.int32(-2) - fixed[v]
 
 
-# What a partitioner is given: one value from the public function to the last start -------------
+# The input of a partitioner: one value from the public function to the last start --------------
 
 
 @dataclass(frozen=True, eq=False)
 class Problem(Generic[AnyGraph]):
-    """A graph or a hypergraph to divide.
+    """A graph or a hypergraph to partition.
 
     Attributes
     ----------
     graph : Graph or Hypergraph
     balance : Balance
-        The number of blocks and what they may weigh.
+        The number of blocks and their limits.
     seed : int
     trace : Trace
-        Collects what is done.
+        Collects statistics.
     constraints : Constraints
     objective : Objective
-        What is minimised: the cut, if nothing else is said.
+        The value that is minimised; by default the cut.
     """
 
     graph: AnyGraph
@@ -151,12 +154,12 @@ class Problem(Generic[AnyGraph]):
 
     @property
     def space(self) -> ExecutionSpace:
-        """Where the graph is, and the work is done."""
+        """The execution space of the graph."""
         return self.graph.space
 
     @property
     def rows(self) -> Csr:
-        """The rows of the vertices, with the state of nets where these cost something."""
+        """The rows of the vertices, with the pin state if the objective needs it."""
         return rows_of(self.graph, self.num_blocks)
 
     @property
@@ -166,30 +169,30 @@ class Problem(Generic[AnyGraph]):
 
 
 def rows_of(graph: EitherGraph, num_blocks: int) -> Csr:
-    """The rows of the vertices, with the state of nets, yet to be found, where there are nets."""
+    """Return the rows of the vertices; for hypergraphs with a pin state that is not yet counted."""
     return net_rows(graph, num_blocks) if isinstance(graph, Hypergraph) else graph.csr
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A problem that is walked through in place of another one.
+    """A problem that is solved instead of another one.
 
     Attributes
     ----------
     problem : Problem
     places : array of int32, shape (n,), optional
-        The number of each vertex in it; None if they have their own.
+        The number of each vertex in `problem`; None if the numbers are the same.
     """
 
     problem: Problem
     places: Array | None = None
 
     def in_given_order(self, part: Array) -> Array:
-        """The blocks of the vertices of the other problem."""
+        """Return the blocks in the order of the other problem's vertices."""
         return part if self.places is None else gather(self.problem.space, part, self.places)
 
 
-# What a mapper is given ------------------------------------------------------------------------
+# The input of a mapper -------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -200,7 +203,7 @@ class MappingProblem(Problem):
     ----------
     topology : Topology
     distances : Distances
-        Those of the topology, in the space of the graph: the objective is the cost at these.
+        Distances of the topology, in the space of the graph. They define the objective.
     """
 
     topology: Topology
@@ -210,23 +213,22 @@ class MappingProblem(Problem):
         object.__setattr__(self, "objective", communication_cost(self.distances))
 
     def of_the_cut(self) -> Problem:
-        """The same graph with blocks that are far from each other alike."""
+        """Return the problem with the cut as objective, which ignores distances."""
         return Problem(self.graph, self.balance, self.seed, self.trace, self.constraints)
 
 
-# Vertices too heavy for any block have one to themselves, as macros of a circuit may -----------
+# Vertices that exceed every limit, such as macros of a circuit, get a block each ---------------
 #
-# No partition keeps the limits then, and refinement, which goes by them, would examine weights
-# only.
-# So each of these vertices is fixed to a block that may weigh as much, and takes no others; those
-# are divided among the other blocks, within their limits.
+# With such vertices no partition is within the limits, and refinement would only reduce overload.
+# So each of them is fixed to a block whose limit is raised to its weight. The other vertices are
+# distributed over the other blocks, within their limits.
 
 
 def with_own_blocks(problem: Problem) -> Problem:
-    """The same problem, but where vertices that are not fixed weigh more than any block may.
+    """Fix vertices that exceed every limit to separate blocks; otherwise return the problem.
 
-    They go to the blocks of an initial partition, one to each, or to those of the largest limits.
-    Waits for the device where vertices have weights.
+    Each gets its block of the initial partition, or the block with the largest free capacity. Waits
+    for the device if vertices have weights.
     """
     graph, limits, wanted = problem.graph, problem.balance.limits, problem.constraints
     if graph.vertex_weights is None or graph.num_vertices <= problem.num_blocks:
@@ -249,32 +251,32 @@ def with_own_blocks(problem: Problem) -> Problem:
 
 
 def _on_host(problem: Problem, blocks: Array | None) -> np.ndarray | None:
-    """A copy of blocks of vertices, if there are any."""
+    """Copy blocks of vertices to the host, if there are any."""
     return None if blocks is None else problem.space.to_host(blocks).copy()
 
 
 @dataclass(frozen=True, eq=False)
 class OversizedVertices:
-    """What is fixed to blocks, and what they may weigh, which `give` changes.
+    """Fixed vertices and the limits of their blocks; `give` changes both.
 
     Attributes
     ----------
     weights : numpy.ndarray of int64, shape (n,)
     fixed : numpy.ndarray of int32, shape (n,)
     limits : numpy.ndarray of int64, shape (k,)
-    room : numpy.ndarray of int64, shape (k,)
-        The limits less what is fixed.
+    capacity : numpy.ndarray of int64, shape (k,)
+        Free capacity: limits minus fixed weights.
     """
 
     weights: np.ndarray
     fixed: np.ndarray
     limits: np.ndarray
-    room: np.ndarray
+    capacity: np.ndarray
 
     @classmethod
     def of(cls, weights: np.ndarray, fixed: np.ndarray | None,
            limits: np.ndarray) -> OversizedVertices:
-        """The blocks before any heavy vertex has one."""
+        """Return the state before any heavy vertex is fixed."""
         if fixed is None:
             return cls(weights, np.full(len(weights), FREE, np.int32), limits.copy(),
                        limits.copy())
@@ -283,13 +285,13 @@ class OversizedVertices:
                    limits - block_weights_on_host(fixed[held], weights[held], len(limits)))
 
     def too_heavy(self) -> np.ndarray:
-        """The vertices that fit nowhere, the heaviest first."""
-        found = np.flatnonzero((self.fixed == FREE) & (self.weights > self.room.max()))
+        """Return the vertices that no block has capacity for, heaviest first."""
+        found = np.flatnonzero((self.fixed == FREE) & (self.weights > self.capacity.max()))
         return found[np.argsort(-self.weights[found], kind="stable")]
 
     def give(self, heavy: np.ndarray, start: np.ndarray | None) -> None:
-        """Fix each to a separate block, as long as there are any."""
-        left = dict.fromkeys(np.argsort(-self.room, kind="stable").tolist())
+        """Fix each vertex to a separate block, while there are blocks."""
+        left = dict.fromkeys(np.argsort(-self.capacity, kind="stable").tolist())
         for v in heavy.tolist():
             if not left:
                 return
@@ -297,4 +299,4 @@ class OversizedVertices:
             block = block if block in left else next(iter(left))
             del left[block]
             self.fixed[v] = block
-            self.limits[block] += max(0, int(self.weights[v]) - int(self.room[block]))
+            self.limits[block] += max(0, int(self.weights[v]) - int(self.capacity[block]))

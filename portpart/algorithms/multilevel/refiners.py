@@ -1,4 +1,4 @@
-"""What refines the levels of a walk: passes of the refiner that most recipes have, and flows."""
+"""Refinement of the levels of a walk: passes of the refiner that most recipes use, and flows."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ScheduleOptions:
     small_blocks: int = option(200, "Blocks with fewer vertices are small.", min=0)
 
     def passes(self, depth: int, graph: EitherGraph) -> tuple[float, ...]:
-        """The temperatures of a level, 0 being the finest."""
+        """Return the temperatures of a level; level 0 is the finest."""
         if depth == 0:
             return self.finest_temperatures[-1:] if self._once(graph) else self.finest_temperatures
         above = self.coarse_once_above
@@ -58,7 +58,7 @@ class ScheduleOptions:
         return above is not None and (finest.whole.num_vertices > above or is_skewed(finest))
 
     def of_finest(self, finest: EitherGraph, num_blocks: int) -> RefinementOptions:
-        """What holds for the finest level."""
+        """Return the options for the finest level."""
         is_small = finest.whole.num_vertices < self.small_blocks * num_blocks
         of_one = self.finest_once if self._once(finest) else None
         return (self.finest_small if is_small else None) or of_one or self.finest or self.coarse
@@ -66,7 +66,7 @@ class ScheduleOptions:
 
 def jet_refiner(problem: Problem, options: ScheduleOptions,
                 order: str = "id") -> Callable[[int], Refiner]:
-    """Makes, for a seed, what refines as Jet does; nets think of moves in an order."""
+    """Return a function from a seed to Jet's refiner; `order` is that of moves on nets."""
     return lambda seed: Refiner(
         problem.space, problem.graph, problem.balance, options.coarse, seed,
         options.of_finest(problem.graph, problem.num_blocks), objective=problem.objective,
@@ -74,7 +74,7 @@ def jet_refiner(problem: Problem, options: ScheduleOptions,
 
 
 def pieces_for(objective: Objective, order: str = "id") -> tuple[Piece, ...]:
-    """Jet's refinement for an objective of graphs or of hypergraphs."""
+    """Return the pieces of Jet's refinement for an objective of graphs or hypergraphs."""
     if objective.rules.net_cost is None:
         return JET
     from portpart.algorithms.refinement.nets import jet_on_nets
@@ -102,10 +102,9 @@ class LevelFlows:
         return depth < options.levels and is_small(graph, options)
 
     def improve(self, graph: Graph, refiner: Refiner, fixed: Array | None) -> int:
-        """By how much the best partition of a level is better now; if at all, `refiner` begins
-        again with it.
+        """Refine the best partition of a level by flows and return the gain.
 
-        Waits for the device.
+        If it is positive, `refiner` restarts from the new partition. Waits for the device.
         """
         part = graph.space.copy(refiner.best[: graph.num_vertices])
         gain = self.flows.refine(graph, part, fixed, refiner.slack_on(graph))
@@ -116,9 +115,9 @@ class LevelFlows:
 
 def level_flows(problem: Problem, options: FlowOptions,
                 graphs: Sequence[Structure]) -> LevelFlows | None:
-    """What refines those of some graphs that are small enough; None if there are none.
+    """Return flow refinement for graphs of which some are small enough; else None.
 
-    Only for cuts and costs of nets without migration costs: a cut would not be other costs.
+    Only for cuts and net costs without migration costs: flows minimise cuts, no other costs.
     """
     rules = problem.objective.rules
     small = [graph for graph in graphs if is_small(graph, options)]

@@ -1,10 +1,10 @@
 """Search with several partitions: walks from scratch, combinations of two, cycles on the best.
 
-A walk goes from the finest graph to the coarsest and back.  If it coarsens inside the blocks of a
-partition, that is a partition of the coarsest graph too, from which refinement starts: a cycle
-(Walshaw 2004).  If it coarsens where two partitions agree, refinement can take over whole regions
-of the worse one wherever those are better: a combination (Sanders, Schulz 2012).  The better of
-what there was and what a walk has found is kept.  Rounds of a population may follow.
+A walk goes from the finest graph to the coarsest and back. If it coarsens inside the blocks of a
+partition, that is also a partition of the coarsest graph, and refinement starts from it: a cycle
+(Walshaw 2004). If it coarsens inside the overlay of two partitions, refinement can adopt whole
+regions of the worse one where they are better: a combination (Sanders, Schulz 2012). The better of
+the old and the new partition is kept. Rounds of a population may follow.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from portpart.backends.programs import Array, ExecutionSpace
 from portpart.options import option, option_class
 
 MAX_COMBINED_BLOCKS = 46340
-"""Pairs of blocks of more than this many have no int32 number."""
+"""With more blocks, pairs of blocks have no int32 number."""
 
 RUN_SEEDS, COMBINATION_SEEDS, CYCLE_SEEDS = 10**9, 10**6, 10**3
-"""Distances between the seeds of walks of a kind; levels of a walk take the next seeds."""
+"""Differences between the seeds of walks of one kind; levels of a walk use the next seeds."""
 
 ROUND_SEEDS = 2**62
-"""Seeds of walks in rounds are below it, as those of callers are."""
+"""Upper limit of the seeds of walks in rounds, as for callers' seeds."""
 
 
 @option_class
@@ -59,7 +59,7 @@ class SearchOptions:
 
     @property
     def is_one_walk(self) -> bool:
-        """Whether one partition is made and that is it."""
+        """Whether only one partition is made."""
         return self.runs == 1 and self.cycles == 0
 
 
@@ -67,33 +67,32 @@ ONE_WALK = SearchOptions()
 
 
 class Walk(Protocol):
-    """One walk: from scratch, or from a partition without dividing the vertices of a label."""
+    """One walk: from scratch, or from a partition that does not divide vertices of a label."""
 
     def __call__(self, seed: int, part: Array | None = None,
                  label: Array | None = None) -> Partition:
-        """Walk."""
+        """Return the partition of a walk."""
 
 
 def search(problem: Problem, walks: Sequence[Walk], options: SearchOptions,
            found_one: Callable[[Partition], None] = lambda found: None,
            in_rounds: Sequence[Walk] = ()) -> Array:
-    """The best partition of some walks from scratch, their combinations, cycles, and rounds.
+    """Return the best partition of walks from scratch, combinations, cycles and rounds.
 
-    From an initial partition there is one walk, and cycles after it.  Before each further walk it
-    is asked whether there is time.  In a dry run the second of walks that are alike is the last
-    one, and there is a partition for each of the others.
+    With an initial partition there are one walk and cycles. Time is checked before each further
+    walk. A dry run makes only two walks of a kind, and copies a partition for each of the others.
 
-    With rounds, a walk that is under way when time is up, or at Ctrl-C, is left, and the best
-    partition before it is returned.
+    With rounds, the end of time or Ctrl-C ends the current walk. The best partition before it is
+    returned.
 
     Parameters
     ----------
     walks : sequence of callable
-        Those from scratch, in turn; the first one combines and goes in cycles.
+        Walks from scratch, in turn. The first one also makes combinations and cycles.
     found_one : callable
         Called with the best partition after each walk.
     in_rounds : sequence of callable
-        Those of the rounds, which each draws one of; by default `walks`.
+        Walks for rounds; each round draws one. By default `walks`.
     """
     found, clock = None, problem.constraints.out_of_time
     try:
@@ -111,7 +110,7 @@ def search(problem: Problem, walks: Sequence[Walk], options: SearchOptions,
 
 def _best_so_far(problem: Problem, walks: Sequence[Walk], options: SearchOptions,
                  in_rounds: Sequence[Walk]) -> Iterator[tuple[Partition, int]]:
-    """The best partition after each walk, and the number of rounds before it."""
+    """Yield the best partition after each walk, and the number of rounds before it."""
     seed, wanted, walk = problem.seed, problem.constraints, walks[0]
     found = [walk(seed, wanted.initial, wanted.initial)]
     yield found[0], 0
@@ -141,7 +140,7 @@ def _best_so_far(problem: Problem, walks: Sequence[Walk], options: SearchOptions
 
 def _rounds(problem: Problem, walks: Sequence[Walk], found: list[Partition],
             options: SearchOptions) -> Iterator[tuple[Partition, int]]:
-    """The same for the rounds of a population that begins with what was found."""
+    """Yield the same for the rounds of a population that begins with the partitions found."""
     population, trace = Population(problem, options.population), problem.trace
     for each in found:
         population.add(each)
@@ -167,7 +166,7 @@ def _rounds(problem: Problem, walks: Sequence[Walk], found: list[Partition],
 
 def _child(problem: Problem, walks: Sequence[Walk], members: list[Partition], size: int,
            draws: Draws) -> tuple[str, Partition]:
-    """One more partition: a start, or no worse than the one that it begins with; and its kind."""
+    """Return the kind of a child, and the child: a new start, or no worse than its parent."""
     drawn, seed = draws.below(FRESH * CYCLES), draws.below(ROUND_SEEDS)
     walk = walks[draws.below(len(walks))]
     starts = 2 if len(members) < size else FRESH
@@ -189,9 +188,9 @@ def _rank(found: Partition) -> tuple[int, int]:
 
 
 def overlay(space: ExecutionSpace, part: Array, other: Array, num_blocks: int) -> Array:
-    """A label for each pair of blocks: equal where both partitions agree to keep together.
+    """Return a label for each pair of blocks, equal where both partitions keep vertices together.
 
-    With too many blocks for that, the first partition alone.
+    With too many blocks, return the first partition.
     """
     if num_blocks > MAX_COMBINED_BLOCKS:
         return part

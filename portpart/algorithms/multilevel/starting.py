@@ -1,4 +1,4 @@
-"""Where partitions start: an initial one, or the best of several."""
+"""Starts of refinement: an initial partition, or the best of several."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ from portpart.algorithms.refinement.incumbent import RefinementOutcome
 from portpart.backends.programs import Array
 from portpart.graphs import EitherGraph, Graph, plain_graph
 
-# The start of refinement: several partitions of the coarsest graph, the best kept --------------
+# The best of several partitions of the coarsest graph ------------------------------------------
 #
-# They are METIS's, made one by one on the host, or grown (`grown`).
+# They are METIS's, made sequentially on the host, or grown (`grown_parts`).
 
 
 Choose = Callable[[list[Array]], Array]
-"""The best of several partitions, or one put together from them."""
+"""Selects the best of several partitions, or combines them."""
 
 
 def metis_parts(coarsest: Graph, balance: Balance, seeds: range,
                 fixed: Array | None = None, recursive: bool = True) -> Iterator[Array]:
-    """Partitions by METIS, one for each seed: by `recursive` bisection, or by the k-way method."""
+    """Yield a METIS partition for each seed, by `recursive` bisection or by the k-way method."""
     space, obvious = coarsest.space, trivial_partition(coarsest, balance.num_blocks)
     if obvious is not None and fixed is None:
         yield from (obvious for _ in seeds)
@@ -63,19 +63,19 @@ def metis_parts(coarsest: Graph, balance: Balance, seeds: range,
 def start_from_best(refiner: Refiner, coarsest: Graph, parts: Iterable[Array], count: int,
                     temperature: float, wanted: Constraints = UNCONSTRAINED,
                     choose: Choose | None = None) -> int:
-    """Refine each of `count` partitions and start from the best, as many as time allows.
+    """Refine `count` partitions, as many as time allows, and start from the best.
 
-    A single one is left as it is.
+    A single partition is not refined here.
 
     Parameters
     ----------
     choose : callable, optional
-        Makes one of the refined partitions, if there are several; by default the best of them.
+        Makes one partition of the refined ones, if there are several; by default the best.
 
     Returns
     -------
     int
-        The passes that each has had.
+        Passes over the coarsest graph that each partition has had.
     """
     tried: list[tuple[RefinementOutcome, Array]] = []
     for part in parts:
@@ -98,46 +98,46 @@ def start_from_best(refiner: Refiner, coarsest: Graph, parts: Iterable[Array], c
 
 def best_starts(problem: Problem, graph: EitherGraph, parts: Array,
                 count: int) -> list[Array]:
-    """The `count` best of several partitions of a graph as they are, best first.
+    """Return the `count` best of several partitions, unrefined, best first.
 
-    What blocks weigh too much counts as in `_rank_of_anchored`.
+    Overload counts as in `_rank_of_anchored`.
     """
     if len(parts) <= count:
         return list(parts)
     costs, weights = costs_and_weights(graph, parts, problem.num_blocks, problem.objective)
     above = np.maximum(weights - problem.balance.limits, 0).max(1)
     price = _price_of_overload(graph)
-    # in Python's integers: with huge weights the products are beyond 64 bits
+    # Python's integers: with huge weights the products exceed 64 bits
     ranks = [cost // 2 + price * over
              for cost, over in zip(costs.tolist(), above.tolist(), strict=True)]
     return [parts[each] for each in sorted(range(len(parts)), key=ranks.__getitem__)[:count]]
 
 
 def _rank(outcome: RefinementOutcome) -> tuple[int, int]:
-    """Smaller is better."""
+    """Return the key of comparisons; smaller is better."""
     return -outcome["balanced"], outcome["cut"]
 
 
 def _rank_of_anchored(coarsest: Graph) -> Callable[[RefinementOutcome], tuple[int, int]]:
-    """The same for ways that differ much: what is too heavy costs its row at most to move."""
+    """Return the same key with a cost of overload, for partitions that differ much in balance."""
     price = _price_of_overload(coarsest)
     return lambda outcome: (0, outcome["cut"] + price * max(0, outcome["overload"]))
 
 
 def _price_of_overload(graph: EitherGraph) -> int:
-    """What a vertex's edges or nets weigh for its weight."""
+    """Return a cost per overload: the weight of edges or nets per vertex weight."""
     return 1 + graph.mean_joint_weight(graph.num_entries) // max(1, graph.total_vertex_weight)
 
 
-# Where partitions start: an initial one, or the best of the pool -------------------------------
+# The start rule of recipes: an initial partition, or the best of a pool ------------------------
 
 
 def start_from_pool(problem: Problem, options: InitialOptions,
                     passes: Passes = one_pass) -> StartRule:
-    """Partitions by METIS or by growing, each refined on the coarsest graph, of which the best.
+    """Return a rule that starts from the best of several METIS or grown partitions.
 
-    An initial partition is the start; with previous blocks it is one of several.  METIS partitions
-    the clique graph of a hypergraph.
+    Each is refined on the coarsest graph. An initial partition is the start; with previous blocks
+    it is one of several. METIS partitions the clique graph of a hypergraph.
     """
     balance = problem.balance
 
@@ -180,9 +180,9 @@ def start_from_pool(problem: Problem, options: InitialOptions,
 
 def _beside_old(problem: Problem, parts: Iterable[Array], wanted: Constraints,
                 previous_blocks: PreviousBlocks) -> Iterator[Array]:
-    """The initial partition, then the others renumbered so that most vertices stay.
+    """Yield the initial partition, then the others renumbered so that most vertices stay.
 
-    Fixed vertices have numbered those already.
+    With fixed vertices the blocks already have their numbers.
     """
     assert wanted.initial is not None
     yield wanted.initial
@@ -193,7 +193,7 @@ def _beside_old(problem: Problem, parts: Iterable[Array], wanted: Constraints,
 
 def _grown(coarsest: AnyGraph, balance: Balance, options: InitialOptions, wanted: Constraints,
            seed: int, plain: Callable[[], Graph]) -> Array:
-    """Partitions that are grown; none where that is not to be, or cannot be."""
+    """Return grown partitions; none if growing is disabled or impossible."""
     if not options.grows or coarsest.num_vertices > MAX_GROWN:
         return NO_PARTS
     growing = _growing(options, balance)
@@ -203,6 +203,6 @@ def _grown(coarsest: AnyGraph, balance: Balance, options: InitialOptions, wanted
 
 
 def _growing(options: InitialOptions, balance: Balance) -> GrowingOptions:
-    """How partitions are grown: a single one where one start is enough."""
+    """Return options for growing; for a single partition if one start is enough."""
     one = options.method == "auto" and options.num_starts(balance.num_blocks) == 1
     return options.growing.of_one() if one else options.growing

@@ -15,17 +15,17 @@ WALK = ("coarsening", "initial", "refinement")
 """Phases of one walk through the levels."""
 
 TOLD_AT_ONCE = ("coarsening", "initial", "finish")
-"""Phases of which the caller hears when they begin."""
+"""Phases whose begin is reported to the caller."""
 
 DONE = "done"
-"""What the caller hears last."""
+"""The last phase that is reported."""
 
 Progress = Callable[[str, int, int], None]
 """Called as progress(phase, level, number of levels)."""
 
 
 class Outcome(Protocol):
-    """The result of a refinement; reading may wait for it."""
+    """The result of a refinement; reading it may wait for the device."""
 
     def __getitem__(self, name: str) -> int:
         """``cut`` or ``iterations``."""
@@ -33,7 +33,7 @@ class Outcome(Protocol):
 
 @dataclass(frozen=True)
 class _Work:
-    """What was done between two points of the work of a space."""
+    """The work of a space between two points in time."""
 
     of: dict[str, Any]
     name: str
@@ -41,7 +41,7 @@ class _Work:
     until: float
 
     def settle(self, space: ExecutionSpace) -> None:
-        """Add the seconds that it took, as the device saw them."""
+        """Add the device's seconds for this work."""
         seconds = space.seconds_between(self.since, self.until)
         self.of[self.name] = self.of.get(self.name, 0.0) + seconds
 
@@ -49,9 +49,9 @@ class _Work:
 class Trace:
     """Collects statistics of one run and reports progress to the caller.
 
-    What a phase does is charged to the level it works on: the level that is coarsened or refined,
-    and what comes after the last of them to the level where the phase ends.  This does not
-    synchronise, unless the caller asked for progress: times are read in the end.
+    A phase is charged to the level that it coarsens or refines. Work after the last level is
+    charged to the level where the phase ends. Tracing does not synchronise, unless the caller
+    requested progress: times are read at the end.
     """
 
     def __init__(self, space: ExecutionSpace, graph: EitherGraph,
@@ -79,8 +79,8 @@ class Trace:
         self._mark, self._counts = space.mark(), self._count()
 
     def summary(self) -> dict[str, Any]:
-        """The statistics, as `PartitionResult.stats` documents them.  Waits for what was done."""
-        self._send_error(DONE, 0)
+        """Return the statistics documented in `PartitionResult.stats`. Waits for the device."""
+        self._report(DONE, 0)
         self._settle()
         counters = self.space.counters
         return {
@@ -100,19 +100,19 @@ class Trace:
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        """Time a phase; it ends when the device has finished it.
+        """Time a phase. It ends when the device has finished it.
 
-        All after the first walk through the levels is one phase, the search.
+        Everything after the first walk is one phase, the search.
         """
         if self.cuts and name in WALK:
             name = "search"
         begin, is_new = self.space.mark(), name not in self.seconds
         self.seconds.setdefault(name, 0.0)
-        if name == "refinement":  # a device has ended coarsening, and is at work
+        if name == "refinement":  # the device has finished coarsening and has further work
             self._settle_works(self._of_coarsening)
         self._phase, self._mark, self._counts = name, begin, self._count()
         if name in TOLD_AT_ONCE and is_new:
-            self._send_error(name, len(self.levels) - 1 if name == "initial" else 0)
+            self._report(name, len(self.levels) - 1 if name == "initial" else 0)
         yield
         self._charge()
         self._works.append(_Work(self.seconds, name, begin, self._mark))
@@ -120,7 +120,7 @@ class Trace:
             self._of_coarsening = len(self._works)
 
     def left_out(self, given: Hypergraph, kept: Hypergraph) -> None:
-        """Some nets are left out: huge ones, and redundant ones."""
+        """Count huge and redundant nets and their pins that are left out."""
         self.spared = {"nets": given.num_nets - kept.num_nets,
                        "pins": given.num_pins - kept.num_pins}
 
@@ -129,7 +129,7 @@ class Trace:
         self.starts = self.starts or {by: count}
 
     def coarse_level(self, graph: EitherGraph, instead: bool) -> None:
-        """A coarser graph has been made, which may take the place of the one before."""
+        """Record a coarser graph; `instead` of the one before if that is dropped."""
         if self.cuts:
             return
         self._charge()
@@ -138,65 +138,65 @@ class Trace:
         else:
             self.levels.append(_size(graph))
         self._depth = len(self.levels) - 1
-        self._send_error("coarsening", len(self.levels) - 1)
+        self._report("coarsening", len(self.levels) - 1)
 
     def refined_level(self, depth: int, graph: EitherGraph, outcome: Outcome) -> None:
-        """A level has been refined once, or will be when the device gets there."""
+        """Record a refinement of a level. The device may not have finished it."""
         if self.cuts:
-            self._send_error(self._search, min(depth, len(self.levels) - 1))
+            self._report(self._search, min(depth, len(self.levels) - 1))
             return
         self._depth = depth
         self._charge()
         self._outcomes.append((self.levels[depth], outcome))
-        self._send_error("refinement", depth)
+        self._report("refinement", depth)
 
     def refined_by_flows(self, depth: int, gain: int) -> None:
-        """A level has been refined by flows, which have reduced the objective by `gain`."""
+        """Record a refinement of a level by flows, which has reduced the objective by `gain`."""
         if self.cuts:
-            self._send_error(self._search, min(depth, len(self.levels) - 1))
+            self._report(self._search, min(depth, len(self.levels) - 1))
             return
         self._depth = depth
         self._charge()
         level = self.levels[depth]
         level["flow_gain"] = level.get("flow_gain", 0) + gain
-        self._send_error("refinement", depth)
+        self._report("refinement", depth)
 
     def walked(self, cut: int) -> None:
-        """A walk through the levels has ended; the best cut so far is known."""
+        """Record the end of a walk with the best cut so far."""
         self._settle()
         self.cuts.append(cut)
         self.levels[0]["cut"] = cut
         self._depth = 0
         if self.rounds:
             self._search = f"round {len(self.rounds)}, best {cut}"
-            self._send_error(self._search, 0)
+            self._report(self._search, 0)
 
     def ended_round(self, kind: str, child: int, best: int) -> None:
-        """A round of a population has ended with a child; the best cut so far is known."""
+        """Record the end of a round with its child and the best cut so far."""
         if self.rounds is not None:
             self.rounds.append({"kind": kind, "cut": child, "best": best,
                                 "seconds": time.perf_counter() - self._begin})
 
     def ended_early(self, why: str, num_rounds: int) -> None:
-        """The rounds ended after `num_rounds`; one more may have been noted."""
+        """Record why the rounds ended after `num_rounds`; drop a round after these."""
         self.ended = why
         del (self.rounds or [])[num_rounds:]
 
     def repaired(self, before: Array, after: Array) -> None:
-        """Vertices may have been moved for the bounds alone: count them."""
+        """Count the vertices that were moved to keep the limits."""
         if after is not before:
             moved = self.space.to_host(before) != self.space.to_host(after)
             self.num_repaired += int(moved.sum())
 
     def moved(self, count: int) -> None:
-        """Note the number of vertices that other ranks than their owners refine."""
+        """Record the number of vertices that are refined by ranks other than their owners."""
         self.num_moved = count
 
     @contextmanager
     def below(self, graph: EitherGraph) -> Iterator[Trace]:
-        """Trace a run on the coarsest graph, within a phase: its levels follow those so far.
+        """Trace a run on the coarsest graph within a phase; its levels follow the present ones.
 
-        The initial partitions of the whole run are the ones that it begins with.
+        Its initial partitions are also those of the whole run.
         """
         inner = Trace(graph.space, graph, None)
         yield inner
@@ -206,9 +206,9 @@ class Trace:
             self.starts = self.starts or inner.starts
 
     def nested(self) -> Progress | None:
-        """What a run within the current phase reports to: its own phases follow the name of this.
+        """Return the progress callback of a run within the current phase.
 
-        So does ``"level 3, coarsening"``.
+        Phases are reported with the name of the outer phase first, as ``"level 3, coarsening"``.
         """
         if self.progress is None:
             return None
@@ -216,7 +216,7 @@ class Trace:
         return lambda phase, level, count: report(f"{outer}, {phase}", level, count)
 
     def _charge(self) -> None:
-        """Charge what has been done since the last time to the current phase of the level."""
+        """Charge the work since the last call to the current phase of the level."""
         mark, counts = self.space.mark(), self._count()
         work = self.levels[self._depth].setdefault(self._phase, dict.fromkeys(counts, 0))
         for name, count in counts.items():
@@ -229,7 +229,7 @@ class Trace:
         return {"launches": counters.launches, "synchronizations": counters.synchronizations}
 
     def _settle(self) -> None:
-        """Read the times and outcomes of what has been done so far."""
+        """Read the times and outcomes of the work so far."""
         self._settle_works(len(self._works))
         for level, outcome in self._outcomes:
             level["iterations"] = level.get("iterations", 0) + outcome["iterations"]
@@ -237,13 +237,13 @@ class Trace:
         self._outcomes = []
 
     def _settle_works(self, count: int) -> None:
-        """Read the times of the first works."""
+        """Read the times of the first `count` works."""
         for work in self._works[:count]:
             work.settle(self.space)
         del self._works[:count]
         self._of_coarsening = 0
 
-    def _send_error(self, phase: str, level: int) -> None:
+    def _report(self, phase: str, level: int) -> None:
         if self.progress is not None:
             self.space.synchronize()
             with self.space.counters.put_back():

@@ -1,6 +1,6 @@
 """The multilevel method: coarsen, start on the coarsest graph, refine upwards.
 
-There is one walk, for partitions, mappings and sections.  A recipe gives it its parts: the rule for
+All partitions, mappings and sections use the same walk. A recipe contains its parts: the rule for
 clusters, the source of starts, and the refiner.
 """
 
@@ -34,59 +34,59 @@ from portpart.backends.programs import Array
 from portpart.graphs import Graph
 
 MAX_KEPT_IN_BRIEF = 0.75
-"""A brief walk coarsens no more where a level keeps more than this share of its vertices."""
+"""Coarsening of a brief walk ends if a level keeps more than this share of its vertices."""
 
 StartRule = Callable[[Refiner, Level, Constraints, int], int]
-"""Starts a refiner on the coarsest graph, from what is wanted there and a seed.
+"""Starts a refiner on the coarsest graph, with the constraints there and a seed.
 
-Returns the passes over that graph which the partition has had, if they count.
+Returns the number of passes over that graph that the partition has had, if they count.
 """
 
 
 Passes = Callable[[int, Graph], tuple[float, ...]]
-"""What a refiner gets for each pass over a level, 0 being the finest."""
+"""Returns a temperature for each pass over a level; level 0 is the finest."""
 
 
 def one_pass(depth: int, graph: Graph) -> tuple[float, ...]:
-    """A pass that never loses."""
+    """Return the temperature of one pass without losses."""
     return (0.0,)
 
 
 class Start(NamedTuple):
-    """What is wanted of the coarsest graph, and the seed of a walk."""
+    """The constraints on the coarsest graph, and the seed of a walk."""
 
     wanted: Constraints
     seed: int
 
 
 class ByOneDevice:
-    """How a walk makes levels, carries values to them, and refines them: the ways of one device."""
+    """The steps of a walk on one device: making levels, moving values to them, refining them."""
 
     def coarsen(self, problem: Problem, recipe: Recipe, **when: Any) -> list[Level]:
-        """Levels of a graph, by the clusters of the recipe; options are those of `coarsen`."""
+        """Return the levels of a graph by the clusters of the recipe; `when` is for `coarsen`."""
         return coarsen(problem.space, problem.graph, recipe.find_clusters,
                        contraction=recipe.contraction, **when)
 
     def on_finest(self, levels: list[Level], values: Array) -> Array:
-        """Values of vertices, as the finest level has them."""
+        """Return values of vertices in the form of the finest level."""
         return values
 
     def on_coarser(self, fine: Level, values: Array, coarse: Level) -> Array:
-        """The value of each cluster, which all of its vertices have."""
+        """Return the value of each cluster, which is that of all its vertices."""
         assert fine.cluster is not None
         return value_of_clusters(fine.graph, fine.cluster, values, coarse.graph)
 
     def refiner(self, recipe: Recipe, levels: list[Level], seed: int) -> Refiner:
-        """What refines the levels: that of the recipe."""
+        """Return the recipe's refiner."""
         return recipe.refiner(seed)
 
     def flows(self, problem: Problem, recipe: Recipe, levels: list[Level]) -> LevelFlows | None:
-        """What refines these levels by flows, if the recipe has it and one of them may be."""
+        """Return flow refinement of these levels; None if no level is refined by flows."""
         return level_flows(problem, recipe.flows, [level.graph for level in levels])
 
     def refined(self, problem: Problem, recipe: Recipe, refiner: Refiner, levels: list[Level],
                 fixed: list[Array | None], start: Start) -> tuple[Array, RefinementOutcome]:
-        """The best partition that a refiner finds from the coarsest level on."""
+        """Return the best partition, refined from the coarsest level up, and its outcome."""
         outcome = refined_from(start, problem, recipe, refiner, levels, fixed)
         return refiner.best, outcome
 
@@ -104,32 +104,32 @@ class Recipe:
     ----------
     coarsening : CoarseningOptions
     find_clusters : callable
-        Clusters of the graph on a level; must respect labels.
+        Finds clusters of the graph on a level; must respect labels.
     start : callable
-        Starts on the coarsest graph.
+        Starts a refiner on the coarsest graph.
     refiner : callable
-        What refines all levels, made for a seed.
+        Makes the refiner of all levels for a seed.
     passes : callable
-        Passes over a level.
+        Temperatures of the passes over a level.
     search : SearchOptions
     contraction : callable
-        The graph of clusters.
+        Makes the graph of the clusters.
     label : array of int32, shape (n,), optional
-        Walks from scratch merge vertices of equal label only.
+        Walks from scratch merge only vertices of equal label,
     communities : array of int32, shape (n,), optional
-        And those of one community only, while coarsening does not stall.
+        and, while coarsening does not stall, only vertices of one community.
     stop_at : int, optional
-        Vertices at which coarsening ends; by default as the options say.
+        Number of vertices at which coarsening ends; by default that of the options.
     combine : callable, optional
-        The best of a partition and of what a walk has made of it; by default the latter.
+        Combines a partition with the result of a walk from it; by default the result is kept.
     swaps : bool
         Whether blocks are swapped at the end of each walk.
     flows : FlowOptions
-        Refinement by flows after the passes over a level.
+        Flow refinement after the passes over a level.
     ways : ByOneDevice
-        Those of one device, or of several ranks, which then have what is not for one device alone.
+        The steps of a walk, on one device or over several ranks.
     others : tuple of Recipe
-        Of the runs after the first one of a search, in turn with this one.
+        Recipes for the further runs of a search, in turn with this one.
     """
 
     coarsening: CoarseningOptions
@@ -149,11 +149,11 @@ class Recipe:
     others: tuple[Recipe, ...] = ()
 
     def in_turn(self, rules: Sequence[ClusterRule]) -> Recipe:
-        """The same with other clusters in the runs after the first one."""
+        """Return the recipe with other rules for clusters in the runs after the first one."""
         return replace(self, others=tuple(replace(self, find_clusters=rule) for rule in rules))
 
     def once_more(self) -> Recipe:
-        """The same for a walk that begins with a partition, which may have fewer passes."""
+        """Return the recipe for a walk from a partition, which may have fewer passes."""
         last, passes = self.search.passes, self.passes
         if last is None:
             return self
@@ -161,7 +161,7 @@ class Recipe:
 
 
 def partition_multilevel(problem: Problem, recipe: Recipe) -> Array:
-    """The best partition that walks and their combinations find; obvious ones without any.
+    """Return the best partition of walks and combinations, or a trivial one without a walk.
 
     Returns
     -------
@@ -176,7 +176,7 @@ def partition_multilevel(problem: Problem, recipe: Recipe) -> Array:
 
 
 def search_multilevel(problem: Problem, recipe: Recipe) -> Array:
-    """The best partition that walks and their combinations find."""
+    """Return the best partition of walks and combinations."""
     wanted = problem.constraints
     if wanted.rounds > 0:
         problem = replace(problem, constraints=replace(wanted,
@@ -190,17 +190,17 @@ def search_multilevel(problem: Problem, recipe: Recipe) -> Array:
 
 
 def _is_plain(problem: Problem) -> bool:
-    """Whether blocks are alike and so are partitions that differ in their numbers only."""
+    """Whether numbers of blocks do not matter: cuts, equal limits, no fixed or initial blocks."""
     wanted = problem.constraints
     alike = problem.balance.are_alike and problem.objective.rules.is_cut
     return alike and wanted.fixed is None and wanted.initial is None
 
 
 def walk_of(problem: Problem, recipe: Recipe) -> Walk:
-    """The walk through all levels of a problem.
+    """Return the walk over all levels of a problem.
 
-    Coarsening stays apart from fixed vertices and within the blocks of an initial partition, so
-    that is one of the coarsest graph too, from which refinement starts.
+    Coarsening respects fixed vertices and the blocks of an initial partition. So that is also a
+    partition of the coarsest graph, and refinement starts from it.
     """
     trace, wanted, ways = problem.trace, problem.constraints, recipe.ways
     again = recipe.once_more()
@@ -233,7 +233,7 @@ def _settled(refiner: Refiner, levels: list[Level],
 
 
 def _swapped(problem: Problem, found: Partition, seed: int) -> Partition:
-    """The same after swaps of blocks."""
+    """Swap blocks and return the new partition."""
     part = well_placed(problem.graph, found.part, problem.balance, problem.objective, seed,
                        problem.constraints.fixed)
     return Partition(part, found.balanced, total_cost(problem.graph, part, problem.objective))
@@ -241,9 +241,9 @@ def _swapped(problem: Problem, found: Partition, seed: int) -> Partition:
 
 def levels_of(problem: Problem, recipe: Recipe, seed: int,
               label: Array | None = None) -> list[Level]:
-    """The hierarchy of a walk, finest first; only vertices of equal label are merged.
+    """Return the hierarchy of a walk, finest first; only vertices of equal label are merged.
 
-    Without labels it is one from scratch, for which the recipe may have some.
+    Without `label` the walk is from scratch; the labels and communities of the recipe are used.
     """
     options, k, wanted = recipe.coarsening, problem.num_blocks, problem.constraints
     apart = [recipe.label if label is None else label]
@@ -263,7 +263,7 @@ def levels_of(problem: Problem, recipe: Recipe, seed: int,
 
 def on_levels(levels: list[Level], values: Array | None,
               ways: ByOneDevice = BY_ONE_DEVICE) -> list[Array | None]:
-    """What the vertices of clusters have in common, on all levels."""
+    """Return the values on all levels; all vertices of a cluster have the same value."""
     if values is None:
         return [None] * len(levels)
     result: list[Array | None] = [values := ways.on_finest(levels, values)]
@@ -287,24 +287,24 @@ def refine_upwards(problem: Problem, recipe: Recipe, refiner: Refiner, levels: l
                    left: int = 0) -> RefinementOutcome:
     """Refine the partition that the refiner holds for the coarsest graph, up to the finest.
 
-    When time is over, every level gets one more pass only; of a brief walk each gets one.
+    When time is over, and in a brief walk, each level gets only one pass.
 
     Parameters
     ----------
     levels : list of Level
-        Finest first; the `left` ones stay.  No other is kept longer than it is needed.
+        Finest first. The first `left` ones remain; the others are removed as soon as possible.
     fixed : list
-        For each level the block of a fixed vertex, -1 for the others; or None.  The same.
+        For each level None, or the fixed blocks (-1: not fixed). Removed with the levels.
     done : int, optional
-        Passes that the coarsest level has had.  None: the refiner holds a partition of the clusters
-        of that level.
+        Passes that the coarsest level has had. None: the refiner holds a partition of the
+        clusters of that level.
     left : int
-        This many levels are left, the finest ones.
+        Number of finest levels that are not refined.
 
     Returns
     -------
     RefinementOutcome
-        That of the last refinement.
+        The outcome of the last refinement.
     """
     coarsest = len(levels) - (done is not None)
     flows = recipe.ways.flows(problem, recipe, levels[left : recipe.flows.levels])
