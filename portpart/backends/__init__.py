@@ -1,4 +1,4 @@
-"""Execution spaces: where kernels run.  The only place that imports Numba and CuPy."""
+"""Execution spaces, which run kernels. Only this package imports Numba and CuPy."""
 
 from portpart.base.doors import door
 

@@ -1,4 +1,4 @@
-"""Scan, sort, select, reduce, histogram."""
+"""Primitives of arrays: scan, sort, select, reduce, histogram."""
 
 from portpart.base.doors import door
 

@@ -16,21 +16,23 @@ if TYPE_CHECKING:
 
 
 def iota(space: ExecutionSpace, n: int, dtype: DTypeLike = np.int32) -> Array:
-    """The numbers 0 ... n-1."""
+    """Return the numbers 0 ... n-1."""
     result = space.empty(n, dtype)
     space.parallel_for(n, write_index, result)
     return result
 
 
 def gather(space: ExecutionSpace, values: Array, indices: Array) -> Array:
-    """``values[indices]``."""
+    """Return ``values[indices]``."""
     result = space.empty(len(indices), values.dtype)
     space.parallel_for(len(indices), gather_one, values, indices, result)
     return result
 
 
 def converted(space: ExecutionSpace, values: Array, dtype: DTypeLike) -> Array:
-    """The values as another type of integers, which holds them; the same array if it has it."""
+    """Return the values as integers of another type, which must hold them; no copy if it is the
+    same type.
+    """
     if values.dtype == dtype:
         return values
     result = space.empty(len(values), dtype)
@@ -39,7 +41,7 @@ def converted(space: ExecutionSpace, values: Array, dtype: DTypeLike) -> Array:
 
 
 def put_to(space: ExecutionSpace, places: Array, values: Array) -> Array:
-    """Values at their places, each of which comes once."""
+    """Return an array with values at the given places; each place occurs once."""
     result = space.empty(len(values), values.dtype)
     space.parallel_for(len(values), put_one, places, values, result)
     return result
@@ -65,7 +67,7 @@ def gather_one(i, values, indices, result):
 
 @kl.kernel
 def put_one(i, places, values, result):
-    """result[places[i]] = values[i]; each place comes once."""
+    """result[places[i]] = values[i]; each place occurs once."""
     result[places[i]] = values[i]
 
 
@@ -74,7 +76,7 @@ def put_one(i, places, values, result):
 
 @kl.device
 def lower_bound(values, first, last, value):
-    """The first place in values[first:last], ascending, that holds no less than the value."""
+    """Return the first place in values[first:last], which ascend, of an element >= value."""
     low = kl.int64(first)
     high = kl.int64(last)
     while low < high:
@@ -88,7 +90,7 @@ def lower_bound(values, first, last, value):
 
 def lower_bounds(space: ExecutionSpace, values: Array, count: int, step: int, start: int = 0,
                  dtype: DTypeLike = np.int64) -> Array:
-    """The first places in ascending values of none less than ``start + i * step``, for each i."""
+    """Return for each i the first place in ascending values of an element >= start + i * step."""
     result = space.empty(count, dtype)
     space.parallel_for(count, write_bound, values, len(values), step, start, result)
     return result
@@ -96,27 +98,28 @@ def lower_bounds(space: ExecutionSpace, values: Array, count: int, step: int, st
 
 @kl.kernel
 def write_bound(i, values, count, step, start, result):
-    """result[i] = the first place of a value that is no less than start + i * step."""
+    """result[i] = the first place of an element >= start + i * step."""
     result[i] = lower_bound(values, 0, count, start + i * step)
 
 
 @kl.device
 def row_at(place, begin, num_rows):
-    """The row that a place is in: the last one that begins there or before it, or row 0."""
+    """Return the row of a place: the last row that begins at or before it, or row 0."""
     return lower_bound(begin, 1, num_rows, place + 1) - 1
 
 
-# Places in ascending names, sooner than by bisection of all of them ----------------------------
+# Places in ascending names, faster than by bisection of all names ------------------------------
 #
-# Names are divided into buckets.  Where names lie evenly, as in random order, each has a few.
+# Names are divided into buckets.  If names are distributed evenly, as random names are, each bucket
+# has a few.
 
 
 FILL = 4
-"""Names of a bucket, about: they are near each other in memory."""
+"""Approximate number of names of a bucket; they are adjacent in memory."""
 
 
 class NameIndex(kl.Record):
-    """Ascending names, and where each bucket begins.
+    """Ascending names, and the first place of each bucket.
 
     Attributes
     ----------
@@ -124,7 +127,7 @@ class NameIndex(kl.Record):
     first : array of int32, shape (buckets + 1,)
         Names of bucket b are ``names[first[b]] ... names[first[b + 1] - 1]``.
     shift : int
-        A bucket has names whose higher bits, from this one on, are equal.
+        The names of a bucket are equal in the bits from this one on.
     """
 
     names: Array
@@ -139,9 +142,9 @@ def name_index(space: ExecutionSpace, names: Array, end: int) -> NameIndex:
     ----------
     space : ExecutionSpace
     names : array of integers
-        Ascending, each once.
+        Ascending; each name occurs once.
     end : int
-        They are from 0 to end - 1.
+        Names are from 0 to end - 1.
     """
     count = len(names)
     shift = max(0, (FILL * end // max(1, count)).bit_length() - 1)
@@ -152,7 +155,7 @@ def name_index(space: ExecutionSpace, names: Array, end: int) -> NameIndex:
 
 @kl.device
 def place_of(name, index: NameIndex):
-    """The first place of a name that is no less; the name is one of those below the end."""
+    """Return the first place of a name >= `name`, which must be below the end."""
     bucket = kl.int64(name) >> index.shift
     return lower_bound(index.names, kl.int64(index.first[bucket]),
                        kl.int64(index.first[bucket + 1]), name)

@@ -1,4 +1,4 @@
-"""Seeded hashes of integers, the same on every space, and the candidate that they decide for."""
+"""Seeded hashes of integers, equal on every space, and the candidate with the best score."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from portpart.backends import language as kl
 
 @kl.device
 def mixed(value):
-    """Murmur3's 64-bit finaliser: a bijection, as a signed number."""
+    """Return Murmur3's 64-bit finaliser of a number, a bijection, as a signed number."""
     x = kl.uint64(value)
     x = (x ^ (x >> kl.uint64(33))) * kl.uint64(0xFF51AFD7ED558CCD)
     x = (x ^ (x >> kl.uint64(33))) * kl.uint64(0xC4CEB9FE1A85EC53)
@@ -16,19 +16,19 @@ def mixed(value):
 
 @kl.device
 def wrapped_sum(a, b):
-    """Sum modulo 2**64, as a signed number; a plain signed sum must not overflow."""
+    """Return the sum modulo 2**64 as a signed number; a plain signed sum must not overflow."""
     return kl.int64(kl.uint64(a) + kl.uint64(b))
 
 
 @kl.device
 def hash_of(value, seed):
-    """Hash of `value` under `seed`; different values never collide."""
+    """Return the hash of `value` under `seed`; different values never collide."""
     return mixed(kl.int64(value) ^ mixed(seed))
 
 
 @kl.device
 def pair_hash(u, v, seed):
-    """Hash of the unordered pair of int32 ids {u, v}; different pairs never collide."""
+    """Return the hash of the unordered pair of int32 ids {u, v}; different pairs never collide."""
     low = min(kl.int64(u), kl.int64(v))
     high = max(kl.int64(u), kl.int64(v))
     return hash_of((high << 32) | low, seed)
@@ -36,7 +36,7 @@ def pair_hash(u, v, seed):
 
 @kl.device
 def is_drawn(hashed, chance):
-    """Whether a hash is among the share `chance` of all hashes."""
+    """Whether a hash is in the share `chance` of all hashes."""
     return kl.float64(hashed & 0x7FFFFFFF) < chance * 2147483648.0
 
 
@@ -50,9 +50,9 @@ NO_VERTEX = -1
 
 @kl.device
 def team_winner(score, hashed, candidate):
-    """Candidate (int32, or -1 for none) of the lane with the largest score, then hash.
+    """Return the candidate (int32, or -1 for none) of the lane with the largest score, then hash.
 
-    All lanes of a team together; all get the winner, and -1 if no lane has a candidate.
+    All lanes of a team call it. All get the winner, or -1 if no lane has a candidate.
     """
     top = kl.team_max(score)
     directed_tie_hash = kl.int64(LOWEST)
@@ -67,37 +67,40 @@ def team_winner(score, hashed, candidate):
 
 # Hash rows: small open-addressed tables, one per vertex or cluster, side by side in one array
 #
-# A row is the range begin ... end-1 of an array of int32 keys; what belongs to a key stands at its
-# slot in another array.  A row must have room for every key sent to it.  Which slot a key gets may
+# A row is the range begin ... end-1 of an array of int32 keys; the value of a key has the same slot
+# in another array. A row must have space for every key that is inserted.  Which slot a key gets may
 # depend on the order of the threads; that it has exactly one does not.
 
 
 EMPTY = -1
-"""A slot that was never used: a search ends here."""
+"""A slot that is not used; a search ends here."""
 
 
 SLOTS = {4: {1: 8, 8: 64, 32: 256, 256: 2048}, 8: {1: 8, 8: 64, 32: 192, 256: 1024}}
-"""Slots of a row in the scratch memory of a team, by the bytes of a sum and the width of the team:
-rows of a narrow and of the widest team fit the shared memory of a block together."""
+"""Slots of a row in the scratch memory of a team, by the bytes of a sum and the width of the team.
+A row of a narrow and one of the widest team fit the shared memory of a CUDA block together.
+"""
 
 
 @kl.device
 def home_slot(key, begin, end):
-    """Where the search for `key` in the row begin ... end-1 starts."""
+    """Return the slot where the search for `key` in the row begin ... end-1 starts."""
     hashed = (kl.int64(key) * 2654435769) & 0xFFFFFFFF
     return begin + ((hashed * (end - begin)) >> 32)
 
 
 @kl.device
 def seen_at(keys, slot, key):
-    """What is at the slot of a row; lanes that compete put `key` there if nothing is."""
+    """Return the key at a slot of a row. A team of several lanes stores `key` first if the slot is
+    empty.
+    """
     return keys[slot] if kl.team_size() == 1 else kl.team_atomic_cas(keys, slot, kl.int32(EMPTY),
                                                                      key)
 
 
 @kl.device
 def claim_slot_in_team(keys, begin, end, key):
-    """Slot of `key` in a row that only this team touches, claimed if new."""
+    """Return the slot of `key` in a row that only this team uses; claim one for a new key."""
     slot = home_slot(key, begin, end)
     found = seen_at(keys, slot, key)
     while (found != EMPTY) & (found != key):

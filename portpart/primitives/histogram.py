@@ -1,7 +1,7 @@
-"""Histograms: each of many teams counts a share of the keys by itself, then the counts are added.
+"""Histograms: each of many teams counts a share of the keys, and the counts are added.
 
-With few bins a team counts in scratch memory and writes down a stripe of counters at the end; with
-more it counts in its stripe.
+With few bins a team counts in scratch memory and then writes a stripe of counters; with more bins
+it counts in its stripe.
 """
 
 from __future__ import annotations
@@ -15,35 +15,37 @@ from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace
 
 COUNTERS = (256, 1024, 4096)
-"""Sizes of a team's own memory, in counters."""
+"""Possible numbers of counters in a team's own memory."""
 
 SHARE = 8192
-"""Keys that make a share worth its counters; besides, a few for each bin."""
+"""Minimum keys of a share: a constant, and a few for each bin."""
 
 SHARE_PER_BIN = 8
 
 SHARE_PER_ROOT = 5
-"""Keys of a share for the root of all keys: many keys give more shares, and longer ones."""
+"""Minimum keys of a share per square root of all keys: with more keys there are more and longer
+shares.
+"""
 
 MAX_SHARES = 2048
-"""Enough for any GPU: a share is the work of 256 lanes."""
+"""Maximum number of shares, sufficient for any GPU: a share is the work of 256 lanes."""
 
 MAX_COUNTERS = 3 << 20
-"""Counters of all shares together."""
+"""Maximum number of counters of all shares together."""
 
 MAX_STRIPES = 256
-"""Shares at most when every one is counted in main memory."""
+"""Maximum number of shares if every share is counted in main memory."""
 
 ADDED_KEYS, ADDED_STRIPES = 256, 16
-"""The part of all stripes that one team adds up."""
+"""Size of the part of all stripes that one team adds up."""
 
 
 def histogram(space: ExecutionSpace, keys: Array, bins: int, weights: Array | None = None,
               counts: Array | None = None) -> Array:
-    """Occurrences of 0 ... bins-1 among the integers `keys`, which must lie in that range.
+    """Count the occurrences of 0 ... bins-1 among the integers `keys`, which must be in that range.
 
-    With `weights` (integers, one per key) their sums instead.  They are added to `counts` (int64,
-    shape (bins,)), if these are given.
+    With `weights` (integers, one per key), sum the weights. Add to `counts` (int64, shape (bins,))
+    if it is given.
 
     Returns
     -------
@@ -51,9 +53,9 @@ def histogram(space: ExecutionSpace, keys: Array, bins: int, weights: Array | No
 
     Notes
     -----
-    Takes up to 3 million counters of 4 bytes (8 with weights), and with more than 4096 bins up to
-    ``min(256 * bins, n)`` of 8 bytes.  With less than two shares all elements share the result's
-    counters, which collide seldom when there are many.
+    Needs up to 3 million counters of 4 bytes (8 with weights), and with more than 4096 bins up to
+    ``min(256 * bins, n)`` of 8 bytes. With fewer than two shares, all elements are counted in the
+    result; with many bins they seldom collide.
     """
     n = len(keys)
     counts = space.zeros(bins, np.int64) if counts is None else counts
@@ -62,7 +64,7 @@ def histogram(space: ExecutionSpace, keys: Array, bins: int, weights: Array | No
         space.parallel_for(n, count_key, keys, weights, counts)
         return counts
     length = -(-n // shares)
-    stride = bins | 16  # stripes a power of two apart would share few sets of a cache
+    stride = bins | 16  # stripes a power of two apart would use few sets of a cache
     if bins <= COUNTERS[-1]:
         counter = kl.int32 if weights is None else kl.int64
         own = TeamCounters(next(size for size in COUNTERS if bins <= size), counter)
@@ -79,7 +81,9 @@ def histogram(space: ExecutionSpace, keys: Array, bins: int, weights: Array | No
 
 
 def shares_for(n: int, bins: int) -> int:
-    """Shares of `n` keys, each with `bins` counters; less than two are not worth it."""
+    """Return the number of shares of `n` keys with `bins` counters each; fewer than two are not
+    worth it.
+    """
     if n < 2 * SHARE:
         return 0
     if bins > COUNTERS[-1]:
@@ -89,17 +93,17 @@ def shares_for(n: int, bins: int) -> int:
 
 
 class Shares(kl.Record):
-    """Shares of keys, each with separate counters.
+    """Shares of keys, with separate counters.
 
     Attributes
     ----------
     size : int
         Number of keys.
     length : int
-        Keys of a share.
+        Number of keys of a share.
     bins : int
     stride : int
-        Elements from the counters of a share to those of the next one.
+        Distance of the counters of consecutive shares, in elements.
     """
 
     size: int
@@ -121,7 +125,7 @@ class TeamCounters(kl.Static):
 
 @kl.kernel
 def count_share(share, keys, weights, shares: Shares, stripes, own_memory: TeamCounters):
-    """Count the keys of one share in memory of the team, then write them to its stripe.
+    """Count the keys of one share in memory of the team, and write the counts to its stripe.
 
     Each lane reads four keys before it counts the first of them, so that the loads overlap.
     """
@@ -161,7 +165,7 @@ def count_key(i, keys, weights, counts):
 
 @kl.kernel
 def count_stripe(share, keys, weights, shares: Shares, stripes):
-    """The same in counters of main memory, which are zero; the lanes of the team compete."""
+    """Count the keys of one share in its stripe, which is zero; atomic."""
     end = min((share + 1) * shares.length, shares.size)
     for i in range(share * shares.length + kl.lane(), end, kl.team_size()):
         kl.team_atomic_add(stripes, share * shares.stride + kl.int64(keys[i]), kl.value_or(weights,
@@ -170,7 +174,7 @@ def count_stripe(share, keys, weights, shares: Shares, stripes):
 
 @kl.kernel
 def add_stripes(part, stripes, shares, bins, stride, counts):
-    """Add a few stripes, for some keys, to counts; atomic, independent of order."""
+    """Add some bins of a few stripes to counts; atomic, independent of order."""
     groups = (shares + ADDED_STRIPES - 1) // ADDED_STRIPES
     first = part % groups * ADDED_STRIPES
     start = part // groups * ADDED_KEYS

@@ -1,7 +1,7 @@
-"""Items on their way between ranks: fields of a few vertices, packed as words of 32 bits.
+"""Items that ranks send to each other: fields of a few vertices, packed as words of 32 bits.
 
-What items have in front, and the fields behind it, is a `MailLayout`, which follows from the types
-of the fields.
+A `MailLayout` says where the lead of an item and its fields are. It follows from the types of the
+fields.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from portpart.backends.programs import AnySlot, Array, ExecutionSpace, Parcel
 WORD_BYTES = 4
 
 MAX_FIELDS = 3
-"""Of an item."""
+"""Maximum number of fields of an item."""
 
 
 class MailSizes(NamedTuple):
-    """What the lengths of `Mail` follow from.
+    """The numbers that determine the lengths of `Mail`.
 
     Attributes
     ----------
     ranks : int
     sent, arriving : int
-        Words of all items that are sent, and that arrive, at most.
+        Maximum number of words of all items that are sent, and that arrive.
     """
 
     ranks: int
@@ -42,20 +42,20 @@ def _ranks(sizes: Any) -> int:
 
 
 class Mail(kl.Record):
-    """Items that a rank sends to each rank, and the ones that arrive.
+    """Items for each rank, and items that have arrived.
 
     Attributes
     ----------
     send, recv : array of int32
         The words of the items, in the order of the ranks.
     send_counts, recv_counts : array of int64, shape (ranks,)
-        Words for each rank, and from each.
+        Words for each rank, and from each rank.
     send_next : array of int64, shape (ranks,)
-        Where the next item for each rank goes.
+        Place of the next item for each rank.
     recv_first : array of int64, shape (ranks + 1,)
-        Items from the ranks before each.
+        Number of items from the ranks before each rank.
     items : array of int64, shape (1,)
-        Items that have arrived.
+        Number of items that have arrived.
     """
 
     send: Array = kl.work(np.int32, lambda sizes: sizes.sent)
@@ -68,13 +68,13 @@ class Mail(kl.Record):
 
     @property
     def parcel(self) -> Parcel:
-        """What a step of communication exchanges."""
+        """Return the arrays that a step of communication exchanges."""
         return Parcel(send=self.send, send_counts=self.send_counts, recv=self.recv,
                       recv_counts=self.recv_counts)
 
 
 class Fields(kl.Record):
-    """Up to three arrays of integers whose elements travel together."""
+    """Up to three arrays of integers whose elements are sent together."""
 
     first: Any = None
     second: Any = None
@@ -83,7 +83,7 @@ class Fields(kl.Record):
 
 @dataclass(frozen=True)
 class Place(kl.Static):
-    """Where a field stands in an item; two words if it is wide."""
+    """Place of a field in an item; a wide field has two words."""
 
     at: int = 0
     wide: bool = False
@@ -91,13 +91,13 @@ class Place(kl.Static):
 
     @property
     def end(self) -> int:
-        """The place behind it."""
+        """Return the place after the field."""
         return self.at + self.used * (1 + self.wide)
 
 
 @dataclass(frozen=True)
 class MailLayout(kl.Static):
-    """The places of what stands in front of an item, and of its fields."""
+    """Places of the lead of an item and of its fields."""
 
     lead: Place
     first: Place
@@ -106,14 +106,14 @@ class MailLayout(kl.Static):
 
     @property
     def width(self) -> int:
-        """Words of an item."""
+        """Return the number of words of an item."""
         return self.third.end
 
 
 def layout_of(lead: AnySlot, slots: Sequence[AnySlot], narrow: bool = False) -> MailLayout:
-    """The layout of items with fields of these types, behind one of the type of `lead`.
+    """Return the layout of items with fields of these types after a lead of the type of `lead`.
 
-    `narrow` says that no value of a field takes more than 32 bits.
+    With `narrow`, no value of a field has more than 32 bits.
     """
     for slot in slots:
         if slot.dtype is None or slot.dtype.kind != "i":
@@ -124,7 +124,7 @@ def layout_of(lead: AnySlot, slots: Sequence[AnySlot], narrow: bool = False) -> 
 
 
 def layout_of_types(lead: np.dtype | None, types: Sequence[np.dtype | None]) -> MailLayout:
-    """The layout of items with fields of these types, behind one of the type of `lead`."""
+    """Return the layout of items with fields of these types after a lead of the type `lead`."""
     if len(types) > MAX_FIELDS:
         raise ValueError(f"{len(types)} fields; an item has {MAX_FIELDS} at most")
     places = []
@@ -159,13 +159,13 @@ def count_item(rank, mail: Mail, layout: MailLayout):
 
 @kl.device
 def next_item(rank, mail: Mail, layout: MailLayout):
-    """Where the next counted item for a rank begins; atomic, in any order."""
+    """Return where the next counted item for a rank begins; atomic, in any order."""
     return kl.atomic_add(mail.send_next, rank, layout.width)
 
 
 @kl.device
 def got(words, item, place: Place):
-    """A field of the item that begins at words[item]."""
+    """Return a field of the item that begins at words[item]."""
     value = kl.int64(words[item + place.at])
     if place.wide:
         value = (kl.int64(words[item + place.at + 1]) << 32) | (value & 0xFFFFFFFF)
@@ -182,7 +182,7 @@ def put_fields(words, item, fields: Fields, i, layout: MailLayout):
 
 @kl.device
 def get_fields(words, item, fields: Fields, i, layout: MailLayout):
-    """Set element i of each field to what the item has."""
+    """Set element i of each field to the value in the item."""
     if layout.first.used:
         fields.first[i] = got(words, item, layout.first)
     if layout.second.used:
@@ -191,7 +191,7 @@ def get_fields(words, item, fields: Fields, i, layout: MailLayout):
         fields.third[i] = got(words, item, layout.third)
 
 
-# Rows go to other ranks: the host finds out how many arrive, then all ranks exchange them ------
+# Rows go to other ranks: the host learns how many arrive, then all ranks exchange them ---------
 
 
 Numbers = Sequence[int] | np.ndarray
@@ -209,21 +209,22 @@ def ship(comm: Communicator, space: ExecutionSpace, columns: Sequence[Column],
     comm : Communicator
     space : ExecutionSpace
     columns : sequence of array of integers, or None
-        The columns of the rows, those for rank 0 first.  Absent ones are absent on all ranks.
+        The columns of the rows, with the rows for rank 0 first. A column is absent on all ranks or
+        on none.
     counts : sequence of int, or array of int
         Rows for each rank.
 
     Returns
     -------
     list of array or None
-        The columns of the rows that arrive, those from rank 0 first.
+        The columns of the rows that arrive, with the rows from rank 0 first.
     numpy.ndarray of int64
         Rows from each rank.
 
     Raises
     ------
     OutOfMemory
-        On all ranks, if one of them has no memory for what arrives.
+        On all ranks, if one of them has no memory for the rows that arrive.
     """
     arriving = exchanged(comm, counts)
     total = int(arriving.sum())
@@ -236,13 +237,13 @@ def ship(comm: Communicator, space: ExecutionSpace, columns: Sequence[Column],
 
 
 def _exchange(comm: Communicator, column: Array, result: Array, counts: np.ndarray) -> None:
-    """Exchange a column; numbers that the host knows stay there."""
+    """Exchange a column; a column in host memory stays there."""
     comm.all_to_all(Parcel(send=column, send_counts=counts.astype(np.int64), recv=result,
                            recv_counts=np.zeros(comm.size, np.int64)))
 
 
 def exchanged(comm: Communicator, numbers: Numbers) -> np.ndarray:
-    """The numbers that all ranks have for this one, where it has as many for each of them.
+    """Exchange numbers: return those of all ranks for this rank, as many as it has for each.
 
     Parameters
     ----------

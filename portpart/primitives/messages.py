@@ -1,10 +1,11 @@
-"""Messages between ranks that the host puts together, and talks, which are made of them.
+"""Messages between ranks, which the host composes, and talks, which consist of messages.
 
-A message has rows for each rank, packed as words of 32 bits, and a few words that all ranks get.
-One step sends it, for what the ranks need to know to make room travels with it.
+A message has rows for each rank, packed as words of 32 bits, and a few words that all ranks get. It
+takes one step, because the sizes that ranks need for allocation are sent with it.
 
-A *talk* is a generator that yields messages and gets what has arrived.  Whatever it raises between
-two of them is raised on all ranks: the next message says so, and no step is spent on votes.
+A *talk* is a generator that yields messages and receives what has arrived. An exception that it
+raises between two messages is raised on all ranks: the next message reports it, without a step for
+votes.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ from portpart.primitives.basic import lower_bound
 Result = TypeVar("Result")
 
 NUMBERS = 6
-"""Numbers that each rank gets with a message: its length; the rows of the second part, if there is
-one, or `FAILED`; and the words."""
+"""Numbers that each rank gets with a message: its length; the rows of the second part, if it has
+one, or `FAILED`; and the words.
+"""
 
 FAILED = -1
 
@@ -36,11 +38,11 @@ class Part(NamedTuple):
     Attributes
     ----------
     columns : sequence of array of integers
-        At most four; the rows for rank 0 stand first.
+        At most four; the rows for rank 0 are first.
     counts : numpy.ndarray of int64, shape (ranks,)
         Rows for each rank.
     kinds : sequence of dtype, optional
-        Types on the way, which hold the numbers; by default those of the columns.
+        Types for sending, which hold the numbers; by default the types of the columns.
     """
 
     columns: Sequence[Array]
@@ -49,24 +51,26 @@ class Part(NamedTuple):
 
     @property
     def ways(self) -> RowPacking:
-        """How rows are packed and unpacked."""
+        """Return how rows are packed and unpacked."""
         return _ways(*(self.kinds or [each.dtype for each in self.columns]))
 
 
 class Message(NamedTuple):
-    """What a rank sends: two parts at most, the same columns on all ranks, and three words."""
+    """Data that a rank sends: at most two parts, with the same columns on all ranks, and three
+    words.
+    """
 
     parts: Sequence[Part] = ()
     words: Sequence[int] = ()
 
 
 class Received(NamedTuple):
-    """What arrives.
+    """Data that arrives.
 
     Attributes
     ----------
     parts : list of Part
-        The rows of all ranks, those from rank 0 first.
+        The rows of all ranks, with those from rank 0 first.
     words : numpy.ndarray of int64, shape (ranks, words)
     """
 
@@ -93,12 +97,12 @@ Talk = Generator[Message, Received, Result]
 
 
 def held(comm: Communicator, space: ExecutionSpace, talk: Talk[Result]) -> Result:
-    """What a talk returns.  All ranks hold it together.
+    """Return the result of a talk. All ranks call it together.
 
     Raises
     ------
     Exception
-        What a talk has raised on the lowest rank where one has, on all ranks.
+        On all ranks, the exception of the lowest rank whose talk has raised one.
     """
     if comm.size == 1:
         return _held_alone(comm, talk)
@@ -122,7 +126,7 @@ def held(comm: Communicator, space: ExecutionSpace, talk: Talk[Result]) -> Resul
 
 
 def _held_alone(comm: Communicator, talk: Talk[Result]) -> Result:
-    """What a talk returns to a rank that is alone: it gets what it sends, as it is."""
+    """Return the result of a talk on a single rank, which receives what it sends, unchanged."""
     received: Any = None
     try:
         while True:
@@ -136,7 +140,7 @@ def _held_alone(comm: Communicator, talk: Talk[Result]) -> Result:
 
 
 def _packed(space: ExecutionSpace, message: Message, size: int) -> tuple[Array, np.ndarray]:
-    """The words of a message, and the numbers that go with it."""
+    """Return the words of a message, and the numbers that are sent with it."""
     parts, numbers = message.parts, np.zeros((size, NUMBERS), np.int64)
     for part in parts:
         numbers[:, 0] += part.counts * part.ways.layout.width
@@ -151,7 +155,7 @@ def _packed(space: ExecutionSpace, message: Message, size: int) -> tuple[Array, 
 
 def _unpacked(space: ExecutionSpace, message: Message, words: Array,
               reported: np.ndarray) -> Received:
-    """What arrives of the parts that all ranks send."""
+    """Return the parts that arrive from all ranks."""
     given, counts = message.parts, []
     if len(given) == 2:
         counts = [reported[:, 0] - reported[:, 1] * given[1].ways.layout.width, reported[:, 1]]
@@ -169,13 +173,13 @@ def _unpacked(space: ExecutionSpace, message: Message, words: Array,
 
 
 class RowPlaces(kl.Record):
-    """Where the rows of a part stand among the words.
+    """Places of the rows of a part in the words.
 
     Attributes
     ----------
     table : array of int64
-        From `at` on the first row of each rank, and where they end; behind it, for each rank, how
-        far its words stand behind those of as many rows.
+        From `at` on, the first row of each rank and the end of all rows; then for each rank the
+        offset of its words from where they would be if the words had only rows of this part.
     at : int
     size : int
         Number of ranks.
@@ -188,14 +192,14 @@ class RowPlaces(kl.Record):
 
 def _for_rows(space: ExecutionSpace, words: Array, parts: Sequence[Part],
               kernels: Sequence[kl.Kernel]) -> None:
-    """Run kernels for all rows of the parts, where words for a rank stand together."""
+    """Run kernels for all rows of the parts; the words for a rank are contiguous."""
     if not len(words):
         return
     layouts, counts = [each.ways.layout for each in parts], [each.counts.tolist() for each in parts]
     size, place = len(counts[0]), 0
     firsts: list[list[int]] = [[0] for _ in parts]
     shifts: list[list[int]] = [[] for _ in parts]
-    for rank in range(size):  # few numbers: NumPy takes longer
+    for rank in range(size):  # few numbers: NumPy would be slower
         for layout, count, first, shift in zip(layouts, counts, firsts, shifts):
             shift.append(place - first[-1] * layout.width)
             first.append(first[-1] + count[rank])
@@ -210,7 +214,7 @@ def _for_rows(space: ExecutionSpace, words: Array, parts: Sequence[Part],
 
 @kl.device
 def place_of_row(i, places: RowPlaces, layout: mail.MailLayout):
-    """Where the words of row i begin."""
+    """Return where the words of row i begin."""
     rank = lower_bound(places.table, places.at, places.at + places.size, i + 1) - 1
     return i * layout.width + places.table[rank + places.size + 1]
 

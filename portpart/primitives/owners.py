@@ -1,8 +1,8 @@
-"""Data of other ranks, inside programs: ghosts that are kept up to date, sums over ranks.
+"""Data of other ranks, inside programs: updates of ghosts, and sums over ranks.
 
-A rank owns a range of the vertices.  Of the others it has copies, *ghosts*, where it needs them.
-Functions here record kernels that pack and unpack items around a step of communication.  Programs
-have the record `Owners` by the name ``owners``.
+A rank owns a range of the vertices. It has copies, *ghosts*, of vertices of other ranks that it
+needs. The functions here record kernels that pack and unpack items around a step of communication.
+The programs have the record `Owners` with the name ``owners``.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ __all__ = ["Halo", "record_prefix", "record_push"]
 
 
 class Halo(kl.Record):
-    """Which ranks have copies of own vertices, and where those of other ranks' vertices are.
+    """The ranks that have copies of own vertices, and the places of other ranks' vertices.
 
     Attributes
     ----------
     begin : array of int32, shape (own vertices + 1,)
         Entries ``begin[v] ... begin[v + 1] - 1`` are the ranks that have vertex v as a ghost.
     ranks, places : array of int32, shape (entries,)
-        Such a rank, and the place of v among the ghosts that it has from here.
+        The rank, and the place of v among its ghosts from this rank.
     ghost_first : array of int64, shape (ranks + 1,)
         The local index of the first ghost from each rank.
     """
@@ -48,7 +48,7 @@ class Halo(kl.Record):
 
 def record_push(program: Program, halo: Halo, mail: Mail, fields: Sequence[AnySlot],
                 changed: AnySlot | None, count: Element | int, *, narrow: bool = False) -> None:
-    """Record that owners send values of changed vertices to ghosts.
+    """Record a step in which owners send the values of changed vertices to ghosts.
 
     Parameters
     ----------
@@ -56,15 +56,15 @@ def record_push(program: Program, halo: Halo, mail: Mail, fields: Sequence[AnySl
     halo : Halo
         Slots.
     mail : Mail
-        Slots; as long as the items of all entries and of all ghosts.
+        Slots; with space for the items of all entries and of all ghosts.
     fields : sequence of Slot
         At most three arrays of signed integers, with an element for each own vertex and each ghost.
     changed : Slot or None
-        The own vertices that have changed, each once; None stands for 0, 1, 2 ...
+        The own vertices that have changed, each once; None means 0, 1, 2 ...
     count : Element or int
-        How many have.
+        Their number.
     narrow : bool
-        Whether all values fit into 32 bits, whatever their types are.
+        Whether all values fit into 32 bits, regardless of their types.
     """
     layout = layout_of(halo.places, fields, narrow)
     given: dict[str, Any] = {"mail": mail, "halo": halo, "layout": layout}
@@ -78,7 +78,7 @@ def record_push(program: Program, halo: Halo, mail: Mail, fields: Sequence[AnySl
 
 
 def record_prefix(program: Program, count: Element, shares: AnySlot, before: AnySlot) -> None:
-    """Record the sum of a number over the ranks before this one, and over all.
+    """Record the sum of a number over the ranks before this one, and over all ranks.
 
     Parameters
     ----------
@@ -86,9 +86,10 @@ def record_prefix(program: Program, count: Element, shares: AnySlot, before: Any
     count : Element
         The number of this rank.
     shares : Slot
-        An array of int64 with an element for each rank; becomes the numbers of all.
+        An array of int64 with an element for each rank; set to the numbers of all ranks.
     before : Slot
-        An array of int64: element 0 becomes the sum over the ranks before, element 1 over all.
+        An array of int64: element 0 is set to the sum over the ranks before, element 1 to the sum
+        over all.
     """
     owners = program.find("owners", Owners)
     program.launch(1, write_share, shares=shares, counts=count.slot, at=count.index)
@@ -98,14 +99,14 @@ def record_prefix(program: Program, count: Element, shares: AnySlot, before: Any
 
 @kl.kernel
 def clear_parts(_, mail: Mail, owners: Owners):
-    """No item is for any rank yet.  One item."""
+    """Set the numbers of items for all ranks to 0. One item."""
     for rank in range(owners.size):
         mail.send_counts[rank] = 0
 
 
 @kl.kernel
 def count_changed(i, changed, halo: Halo, mail: Mail, layout: MailLayout):
-    """Count the words of the items of a vertex that has changed; atomic."""
+    """Count the words of the items of a changed vertex; atomic."""
     v = kl.value_or(changed, i, i)
     for entry in range(halo.begin[v], halo.begin[v + 1]):
         kl.atomic_add(mail.send_counts, halo.ranks[entry], layout.width)
@@ -113,7 +114,7 @@ def count_changed(i, changed, halo: Halo, mail: Mail, layout: MailLayout):
 
 @kl.kernel
 def place_parts(_, mail: Mail, owners: Owners):
-    """The parts of the ranks stand one by one.  One item."""
+    """Set where the parts of the ranks begin, one after another. One item."""
     place = kl.int64(0)
     for rank in range(owners.size):
         mail.send_next[rank] = place
@@ -122,9 +123,9 @@ def place_parts(_, mail: Mail, owners: Owners):
 
 @kl.kernel
 def pack_changed(i, changed, halo: Halo, mail: Mail, fields: Fields, layout: MailLayout):
-    """Pack the items of a vertex that has changed: its places and fields.
+    """Pack the items of a changed vertex: its places and fields.
 
-    Atomic; the order of the items in a part is arbitrary, and each is for another ghost.
+    Atomic; the order of the items in a part is arbitrary, and each is for a different ghost.
     """
     v = kl.value_or(changed, i, i)
     for entry in range(halo.begin[v], halo.begin[v + 1]):
@@ -135,7 +136,7 @@ def pack_changed(i, changed, halo: Halo, mail: Mail, fields: Fields, layout: Mai
 
 @kl.kernel
 def place_arrived(_, mail: Mail, owners: Owners, layout: MailLayout):
-    """Find the first item from each rank, and count all.  One item."""
+    """Set the first item from each rank, and the number of all items. One item."""
     place = kl.int64(0)
     for rank in range(owners.size):
         mail.recv_first[rank] = place
@@ -146,13 +147,13 @@ def place_arrived(_, mail: Mail, owners: Owners, layout: MailLayout):
 
 @kl.kernel
 def clear_arrived(_, mail: Mail):
-    """No item has arrived yet.  One item."""
+    """Set the number of arrived items to 0. One item."""
     mail.items[0] = 0
 
 
 @kl.device
 def ghost_of(i, halo: Halo, mail: Mail, owners: Owners, layout: MailLayout):
-    """The ghost that item i, which has been pushed, is for."""
+    """Return the ghost that item i of a push is for."""
     rank = rank_of(mail.recv_first, i, owners.size)
     return halo.ghost_first[rank] + got(mail.recv, i * layout.width, layout.lead)
 
@@ -166,7 +167,7 @@ def unpack_ghost(i, halo: Halo, mail: Mail, owners: Owners, fields: Fields, layo
 
 @kl.kernel
 def write_share(_, shares, counts, at, owners: Owners):
-    """Write the number of this rank among zeros for the others.  One item."""
+    """Store the number of this rank, and zeros for the other ranks. One item."""
     for rank in range(owners.size):
         shares[rank] = 0
     shares[owners.rank] = counts[at]
@@ -174,7 +175,7 @@ def write_share(_, shares, counts, at, owners: Owners):
 
 @kl.kernel
 def sum_before(_, shares, before, owners: Owners):
-    """Sum the numbers of the ranks before this one, and of all.  One item."""
+    """Sum the numbers of the ranks before this one, and of all ranks. One item."""
     total = kl.int64(0)
     for rank in range(owners.size):
         if rank == owners.rank:

@@ -1,4 +1,4 @@
-"""Which rank owns which vertex, and places among the numbers of all ranks."""
+"""Owners of vertices, and places among the numbers of all ranks."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from portpart.primitives.messages import Message, Part, Talk
 from portpart.primitives.scan import offsets_from_counts
 from portpart.primitives.sort import sort_keys
 
-# Which rank owns which vertex ------------------------------------------------------------------
+# Owners of vertices ----------------------------------------------------------------------------
 
 
 class Owners(kl.Record):
-    """Ranks own contiguous ranges of vertices, by the names of these.
+    """Ranks own contiguous ranges of vertices, which have global names.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Owners(kl.Record):
 
 def grouped(space: ExecutionSpace, owners: Owners, size: int,
             names: Array) -> tuple[Array, np.ndarray]:
-    """The order in which vertices stand by their owners, and how many each rank owns.
+    """Return vertices grouped by owner, as an order, and the number that each rank owns.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def grouped(space: ExecutionSpace, owners: Owners, size: int,
     size : int
         Number of ranks.
     names : array of integers
-        Of vertices, in any order.
+        Names of vertices, in any order.
 
     Returns
     -------
@@ -58,12 +58,12 @@ def grouped(space: ExecutionSpace, owners: Owners, size: int,
 
 
 def counted(space: ExecutionSpace, ranks: Array, size: int) -> np.ndarray:
-    """How often each rank stands in an ascending array."""
+    """Return how often each rank occurs in an ascending array."""
     return np.diff(space.to_host(lower_bounds(space, ranks, size + 1, 1)))
 
 
 def counted_in_parts(space: ExecutionSpace, places: Array, lengths: np.ndarray) -> np.ndarray:
-    """How many of some ascending places lie in each of consecutive parts of these lengths."""
+    """Return how many of some ascending places are in each of the parts of these lengths."""
     ends, below = space.asarray(lengths.cumsum()), space.empty(len(lengths), np.int64)
     space.parallel_for(len(lengths), count_below, places, len(places), ends, below)
     return np.diff(space.to_host(below), prepend=0)
@@ -71,7 +71,7 @@ def counted_in_parts(space: ExecutionSpace, places: Array, lengths: np.ndarray) 
 
 @kl.device
 def rank_of(firsts, i, size):
-    """The rank to whose range number i belongs, where those of rank r begin at firsts[r]."""
+    """Return the rank to whose range number i belongs; the range of rank r begins at firsts[r]."""
     return lower_bound(firsts, 0, size, i + 1) - 1
 
 
@@ -83,7 +83,7 @@ def find_owner(i, names, firsts, size, ranks):
 
 @kl.kernel
 def count_below(part, places, count, ends, below):
-    """below[part] = how many of some ascending places lie before the end of a part."""
+    """below[part] = number of ascending places before the end of a part."""
     below[part] = lower_bound(places, 0, count, ends[part])
 
 
@@ -91,13 +91,15 @@ def count_below(part, places, count, ends, below):
 
 
 def even_borders(end: int, size: int) -> np.ndarray:
-    """Borders of as many ranges of the numbers below `end`, of equal lengths."""
+    """Return the borders of `size` ranges of equal lengths of the numbers below `end`."""
     return np.array([end * rank // size for rank in range(size + 1)], np.int64)
 
 
 def places_among_ranks(comm: Communicator, space: ExecutionSpace, numbers: Array,
                        end: int) -> Talk[Array]:
-    """How many numbers of all ranks are smaller than each of this one.
+    """Return for each number of this rank how many numbers of all ranks are smaller.
+
+    Each rank counts in one of several ranges of equal lengths of all numbers.
 
     Each rank sees to a range of all numbers, whose lengths are equal.
 
@@ -106,9 +108,9 @@ def places_among_ranks(comm: Communicator, space: ExecutionSpace, numbers: Array
     comm : Communicator
     space : ExecutionSpace
     numbers : array of int32 or int64
-        In any order; no number comes twice, on all ranks.
+        In any order; each number occurs once on all ranks together.
     end : int
-        They are from 0 to end - 1.
+        Numbers are from 0 to end - 1.
 
     Returns
     -------
@@ -137,17 +139,17 @@ def places_among_ranks(comm: Communicator, space: ExecutionSpace, numbers: Array
 
 @kl.kernel
 def mark_number(i, numbers, low, marks):
-    """Mark a number; each comes once."""
+    """Mark a number; each number occurs once."""
     marks[numbers[i] - low] = kl.int8(1)
 
 
 @kl.kernel
 def place_number(i, numbers, low, before, places):
-    """places[i] = how many marked numbers come before number i."""
+    """places[i] = how many marked numbers are smaller than number i."""
     places[i] = before[numbers[i] - low]
 
 
 @kl.kernel
 def put_shifted(i, places, values, shift, result):
-    """result[places[i]] = values[i] + shift; each place comes once."""
+    """result[places[i]] = values[i] + shift; each place occurs once."""
     result[places[i]] = values[i] + shift

@@ -1,10 +1,10 @@
 """A stable radix sort inside programs: keys and items, least significant digit first.
 
-How many keys there are and how many bits they have is read from memory, so that nothing returns to
-the host.  A work item counts the digits of a few keys, a scan turns the counts of all items into
-places, and each item moves its keys in order.  It takes no scratch memory of a team, which the
-kernels of one program share.  Digits are sorted in pairs, there and back, so that the result lies
-where the keys were.
+The number of keys and their bits are read from memory, so that nothing returns to the host. A work
+item counts the digits of a few keys, a scan converts the counts of all items into places, and each
+item moves its keys in order. It uses no scratch memory of a team, which the kernels of one program
+share. Digits are sorted in pairs, to other arrays and back, so that the result is where the keys
+were.
 """
 
 from __future__ import annotations
@@ -24,12 +24,13 @@ DIGIT_BITS = 4
 DIGITS = 1 << DIGIT_BITS
 
 TILE = 64
-"""Keys that one item counts and moves: some for each digit, so that counters are not too many."""
+"""Number of keys that one item counts and moves. The number of counters is proportional to keys /
+TILE.
+"""
 
 class SortWords(kl.Words):
-    """The number of keys and the bits they have, which the program sets before it sorts.
-
-    The rest is the sort's own.
+    """The number of keys and their bits, which the program sets before a sort; the other words are
+    private.
     """
 
     keys: int
@@ -42,7 +43,7 @@ class SortWords(kl.Words):
 
 
 class SortArrays(kl.Record):
-    """Work arrays for sorting some keys, 2 bytes each."""
+    """Work arrays of a sort, 2 bytes for each key."""
 
     words: SortWords
     digit_counts: Array = kl.work(np.int32, lambda max_keys: counters_of(max_keys))
@@ -51,13 +52,13 @@ class SortArrays(kl.Record):
 
 
 def sort_arrays(space: ExecutionSpace, max_keys: int) -> SortArrays:
-    """Work arrays for sorting up to `max_keys` keys."""
+    """Return work arrays for sorting up to `max_keys` keys."""
     words = SortWords(space.zeros(len(SortWords.indices), np.int64))
     return SortArrays.allocate(space, max_keys, words=words)
 
 
 def counters_of(max_keys: int) -> int:
-    """Counters for this many keys: one for each digit and tile."""
+    """Return the number of counters for `max_keys` keys: one for each digit and tile."""
     return DIGITS * max(1, -(-max_keys // TILE))
 
 
@@ -68,11 +69,11 @@ class SortSlots:
     Attributes
     ----------
     keys : Slot
-        int64, not negative; sorted.
+        int64, not negative; sorted in place.
     items : Slot
         int32; moved along with the keys.
     other_keys, other_items : Slot
-        Scratch arrays as long as those.
+        Scratch arrays of the same lengths.
     """
 
     keys: AnySlot
@@ -82,10 +83,10 @@ class SortSlots:
 
 
 def record_sort(program: Program, work_arrays: SortArrays, slots: SortSlots) -> None:
-    """Record how keys are sorted; equal ones keep their order.
+    """Record a sort of keys, in which equal keys keep their order.
 
-    When this part of the program starts, ``words.keys`` is the number of keys and ``words.bits`` at
-    least the bits of the largest one; both stay as they are.
+    When this part of the program starts, ``words.keys`` must be the number of keys and
+    ``words.bits`` at least the bits of the largest key; neither changes.
     """
     words, places = work_arrays.words, work_arrays.digit_places
     there_and_back: tuple[tuple[int, tuple[Any, ...]], ...] = (
@@ -106,7 +107,7 @@ def record_sort(program: Program, work_arrays: SortArrays, slots: SortSlots) -> 
 
 @kl.device
 def bits_of(value):
-    """Bits of a number that is not negative."""
+    """Return the number of bits of a number that is not negative."""
     bits = kl.int64(0)
     while bits < 63 and (value >> bits) != 0:
         bits += 1
@@ -115,26 +116,26 @@ def bits_of(value):
 
 @kl.device
 def set_largest(largest, words: SortWords):
-    """Set the bits that the next keys to be sorted have, by the largest that may occur."""
+    """Set the number of bits of the next keys to be sorted, from the largest possible key."""
     words.bits = bits_of(largest)
 
 
 @kl.device
 def set_keys(number, largest, words: SortWords):
-    """Set how many keys are sorted next, and their bits by the largest that may occur."""
+    """Set the number of the next keys to sort, and their bits from the largest possible key."""
     words.keys = number
     set_largest(largest, words)
 
 
 @kl.device
 def digit_at(key, turn, words: SortWords):
-    """The digit of a key that is sorted by in this turn."""
+    """Return the digit of a key in this turn of sorting."""
     return (kl.int64(key) >> (words.shift + turn * DIGIT_BITS)) & (DIGITS - 1)
 
 
 @kl.kernel
 def begin_sort(_, words: SortWords):
-    """Find how many tiles there are, and whether there is anything to sort."""
+    """Compute the number of tiles, and whether there is anything to sort."""
     tiles = max(kl.int64(1), (words.keys + TILE - 1) // TILE)
     words.tiles = tiles
     words.counters = tiles * DIGITS
@@ -145,7 +146,7 @@ def begin_sort(_, words: SortWords):
 
 @kl.kernel
 def take_next_digits(_, words: SortWords):
-    """Two digits are done."""
+    """Advance by two digits, which are done."""
     words.shift += 2 * DIGIT_BITS
     words.running = kl.int64(words.shift < words.bits)
 
@@ -162,7 +163,7 @@ def count_digits(tile, keys, digit_counts, words: SortWords, turn):
 
 @kl.kernel
 def move_words(tile, keys, items, next_keys, next_items, digit_places, words: SortWords, turn):
-    """Move the keys and items of the tile to the places of their digits, which are used up."""
+    """Move the keys and items of the tile to the places of their digits, which advance."""
     tiles = words.tiles
     for i in range(tile * TILE, min((tile + 1) * TILE, words.keys)):
         slot = digit_at(keys[i], turn, words) * tiles + tile
@@ -172,23 +173,23 @@ def move_words(tile, keys, items, next_keys, next_items, digit_places, words: So
         next_items[place] = items[i]
 
 
-# Sorting pairs of numbers, one 64-bit key each: the row above, the column below; or several ----
+# Sorting pairs of numbers, one 64-bit key each: row above column; or several -------------------
 #
-# A library's sort knows nothing about rows, and on a CPU takes ten times as long.
+# A library's sort does not use the rows, and is ten times as slow on a CPU.
 
 
 LONG = 4096
-"""Pairs of a row from which it is not sorted by one work item."""
+"""Minimum length of a row that several work items sort."""
 
 
 def sort_rows(space: ExecutionSpace, begin: Array, end: Array, keys: Array) -> None:
-    """Sort pairs that are in order but for the columns of each row.
+    """Sort pairs whose rows are in order; the columns of a row may be in any order.
 
     Parameters
     ----------
     space : ExecutionSpace
     begin, end : array of int, shape (m,)
-        Where rows begin in `keys`, and their ends.
+        Where rows begin and end in `keys`.
     keys : array of int64
         Sorted in place.
     """
@@ -204,17 +205,17 @@ def sort_rows(space: ExecutionSpace, begin: Array, end: Array, keys: Array) -> N
 
 def sorted_pairs(space: ExecutionSpace, keys: Array, num_rows: int, num_columns: int | None,
                  spare: Array | None = None) -> Array:
-    """Pairs in order.
+    """Sort pairs by row and column.
 
     Parameters
     ----------
     space : ExecutionSpace
     keys : array of int64, shape (p,)
-        What it holds afterwards is of no use.
+        Overwritten.
     num_rows, num_columns : int
-        None for columns that ascend already wherever rows are equal.
+        None if the columns of equal rows ascend already.
     spare : array of int64, shape (p,), optional
-        Also of no use afterwards.
+        Overwritten.
 
     Returns
     -------
@@ -228,18 +229,18 @@ def sorted_pairs(space: ExecutionSpace, keys: Array, num_rows: int, num_columns:
 
 def sorted_words(space: ExecutionSpace, keys: Array, fields: Sequence[tuple[int, int]],
                  spare: Array | None = None) -> Array:
-    """Numbers of several fields in order.
+    """Sort numbers that consist of several fields.
 
     Parameters
     ----------
     space : ExecutionSpace
     keys : array of int64, shape (p,)
-        None is negative.  What it holds afterwards is of no use.
+        Not negative. Overwritten.
     fields : sequence of (int, int)
-        The first bit of each field and its bits, low ones first; without fields that ascend already
-        wherever all above are equal.
+        The first bit of each field and its number of bits, low fields first; without fields that
+        ascend already where all higher fields are equal.
     spare : array of int64, shape (p,), optional
-        Also of no use afterwards.
+        Overwritten.
 
     Returns
     -------
@@ -272,7 +273,7 @@ def sort_with_gap(keys, begin, end, gap):
 
 @kl.kernel
 def sort_row(row, begin, end, keys, long_rows):
-    """Sort a row that is not long (D. L. Shell, CACM 2 (1959) 30-32), or count it."""
+    """Sort a row that is not long (D. L. Shell, CACM 2 (1959) 30-32), or count a long row."""
     first = kl.int64(begin[row])
     last = kl.int64(end[row])
     if last - first >= LONG:

@@ -1,6 +1,6 @@
 """Reductions of integers to one number: one team per tile, then teams over the results of tiles.
 
-All values are examined as int64, so that no sum depends on how it is split.
+All values are converted to int64, so that no sum depends on how it is divided.
 """
 
 from __future__ import annotations
@@ -14,37 +14,37 @@ from portpart.backends.programs import Array, ExecutionSpace
 from portpart.errors import InputError
 
 TILE = 8192
-"""Elements that one team reduces."""
+"""Number of elements that one team reduces."""
 
 STRIPES = 256
-"""Counters that many threads add to are distributed over this many words."""
+"""Number of words that counters are distributed over if many threads add to them."""
 
 NEEDS_INT64 = 2**33
-"""A guess of a sum for which int64 was chosen."""
+"""Guess of a sum for which int64 was chosen."""
 
 INT64_MAX = 2**63 - 1
 INT64_MIN = -(2**63)
 
 
 def sum_of(space: ExecutionSpace, values: Array) -> int:
-    """Sum of integers, in int64; 0 for none.  Waits for the device."""
+    """Return the sum of integers in int64; 0 for none. Waits for the device."""
     expected = len(values) if values.dtype.itemsize < 8 else NEEDS_INT64
     return _reduce(space, values, sum_tile, lambda: expected)
 
 
 def max_of(space: ExecutionSpace, values: Array) -> int:
-    """Largest integer; the smallest int64 for none.  Waits for the device."""
+    """Return the largest integer; the smallest int64 for none. Waits for the device."""
     return _reduce(space, values, max_tile, lambda: int(values.max()) if len(values) else 0)
 
 
 def min_of(space: ExecutionSpace, values: Array) -> int:
-    """Smallest integer; the largest int64 for none.  Waits for the device."""
+    """Return the smallest integer; the largest int64 for none. Waits for the device."""
     return _reduce(space, values, min_tile, lambda: 0)
 
 
 def row_measures(space: ExecutionSpace, offsets: Array) -> Array:
-    """Length of the longest of the rows that begin and end at `offsets`, and the sum of the squares
-    of all lengths: int64, shape (2,).
+    """Return the length of the longest of the rows that begin and end at `offsets`, and the sum of
+    the squares of all lengths: int64, shape (2,).
     """
     result = space.zeros(2, np.int64)
     rows = len(offsets) - 1
@@ -54,8 +54,9 @@ def row_measures(space: ExecutionSpace, offsets: Array) -> Array:
 
 
 def inspect_rows(space: ExecutionSpace, offsets: Array, found: Array) -> None:
-    """The same into found[0] and found[1]; besides, into found[2] the first row that ends before it
-    begins, if that is less than what stands there, then the first and the last offset.
+    """Store the results of `row_measures` into found[0] and found[1], and the first and last offset
+    after found[2]. If a row ends before it begins, found[2] becomes the smaller of itself and that
+    row.
     """
     rows = len(offsets) - 1
     space.parallel_for(max(1, -(-rows // TILE)), measure_rows.bound(with_ends=True), offsets, rows,
@@ -63,7 +64,9 @@ def inspect_rows(space: ExecutionSpace, offsets: Array, found: Array) -> None:
 
 
 def rows_above(space: ExecutionSpace, offsets: Array, length: int, counts_rows: bool) -> Array:
-    """How many of these rows are longer, or how many elements those have: int64, shape (1,)."""
+    """Return how many of these rows are longer than `length`, or the number of their elements:
+    int64, shape (1,).
+    """
     result = space.zeros(1, np.int64)
     rows = len(offsets) - 1
     space.parallel_for(-(-rows // TILE), add_above.bound(counts_rows=counts_rows), offsets, rows,
@@ -72,7 +75,7 @@ def rows_above(space: ExecutionSpace, offsets: Array, length: int, counts_rows: 
 
 
 def argmax_of(space: ExecutionSpace, values: Array) -> int:
-    """Position of the first largest integer; -1 for none.  Waits for the device."""
+    """Return the position of the first largest integer; -1 for none. Waits for the device."""
     if not len(values):
         return -1
     _require_integers(values)
@@ -116,8 +119,8 @@ def sum_tile(tile, values, size, result):
 
 @kl.kernel
 def measure_rows(tile, offsets, rows, result, with_ends: kl.StaticValue):
-    """result[0] = length of the longest row, result[1] = sum of the squared lengths; `with_ends`
-    what `inspect_rows` finds.
+    """Compute result[0], the length of the longest row, result[1], the sum of the squared lengths,
+    and `with_ends` also the other results of `inspect_rows`.
 
     Atomic, independent of order.
     """
@@ -143,8 +146,8 @@ def measure_rows(tile, offsets, rows, result, with_ends: kl.StaticValue):
 
 @kl.kernel
 def add_above(tile, offsets, rows, length, result, counts_rows: kl.StaticValue):
-    """Add the rows of the tile with more than `length` elements, or these; atomic, independent of
-    order.
+    """Add the number of rows of the tile with more than `length` elements, or the number of their
+    elements. Atomic, independent of order.
     """
     total = kl.int64(0)
     for row in range(tile * TILE + kl.lane(), min((tile + 1) * TILE, rows), kl.team_size()):
@@ -158,7 +161,7 @@ def add_above(tile, offsets, rows, length, result, counts_rows: kl.StaticValue):
 
 @kl.kernel
 def max_tile(tile, values, size, result):
-    """result[tile] = largest of the tile."""
+    """result[tile] = largest value of the tile."""
     top = kl.int64(INT64_MIN)
     for i in range(tile * TILE + kl.lane(), min((tile + 1) * TILE, size), kl.team_size()):
         top = max(top, kl.int64(values[i]))
@@ -169,7 +172,7 @@ def max_tile(tile, values, size, result):
 
 @kl.kernel
 def min_tile(tile, values, size, result):
-    """result[tile] = smallest of the tile."""
+    """result[tile] = smallest value of the tile."""
     low = kl.int64(INT64_MAX)
     for i in range(tile * TILE + kl.lane(), min((tile + 1) * TILE, size), kl.team_size()):
         low = min(low, kl.int64(values[i]))
@@ -180,7 +183,7 @@ def min_tile(tile, values, size, result):
 
 @kl.kernel
 def place_top(_, values, size, tops, tiles, place):
-    """place[0] = first position of the largest value; it lies in the first tile that has it."""
+    """place[0] = first position of the largest value, which is in the first tile that has it."""
     top = kl.int64(INT64_MIN)
     first = kl.int64(INT64_MAX)
     for tile in range(kl.lane(), tiles, kl.team_size()):

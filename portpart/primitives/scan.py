@@ -18,14 +18,16 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
 SCAN_TILE = 1024
-"""Elements that one team scans: few, so that few of them wait in line for small arrays."""
+"""Number of elements that one team scans: few, so that small arrays have enough teams."""
 
 TEAM = 32
-"""A warp scans without barriers; what hides the latency is many warps with several loads each."""
+"""Width of a team: a warp, which needs no barriers. Many warps with several loads each hide the
+latency.
+"""
 
 
 def offsets_from_counts(space: ExecutionSpace, counts: Array, dtype: DTypeLike = np.int64) -> Array:
-    """Exclusive prefix sums of `counts` with the total appended: the offsets of a CSR array.
+    """Return exclusive prefix sums of `counts` with the total appended: the offsets of a CSR array.
 
     Parameters
     ----------
@@ -51,13 +53,15 @@ def offsets_from_counts(space: ExecutionSpace, counts: Array, dtype: DTypeLike =
 
 def record_scan(program: Program, values: AnySlot, result: AnySlot, sums: AnySlot,
                 size: Element | int, tiles: Element | int) -> None:
-    """Record the scan of ``values`` into ``result`` (one longer); ``sums`` holds one per tile."""
+    """Record the scan of ``values`` into ``result`` (one longer); ``sums`` has an element for each
+    tile.
+    """
     record_scans(program, [(values, result, sums)], size, tiles)
 
 
 def record_scans(program: Program, scans: Sequence[tuple[AnySlot, AnySlot, AnySlot]],
                  size: Element | int, tiles: Element | int) -> None:
-    """Record several scans, each as `record_scan` does, side by side."""
+    """Record several scans, each like `record_scan`, in the same launches."""
     assert isinstance(size, Element)
     with program.side_by_side():
         for values, _, sums in scans:
@@ -67,7 +71,7 @@ def record_scans(program: Program, scans: Sequence[tuple[AnySlot, AnySlot, AnySl
 
 def record_scans_of_tiles(program: Program, scans: Sequence[tuple[AnySlot, AnySlot, AnySlot]],
                           size: Element | int, tiles: Element | int) -> None:
-    """Record what is left of scans once ``sums`` holds the sum of each tile."""
+    """Record the rest of scans for which ``sums`` holds the sum of each tile."""
     assert isinstance(size, Element)
     assert isinstance(tiles, Element)
     with program.side_by_side():
@@ -80,17 +84,17 @@ def record_scans_of_tiles(program: Program, scans: Sequence[tuple[AnySlot, AnySl
 
 
 def tiles_of(n: int) -> int:
-    """Number of tiles of `n` elements; at least one, which writes the total."""
+    """Return the number of tiles of `n` elements; at least one, which writes the total."""
     return max(1, -(-n // SCAN_TILE))
 
 
 # In the kernels below the number of elements (or tiles) is ``sizes[size_at]``, or ``size_at``
-# itself if `sizes` is absent: a program reads sizes from memory, a direct launch knows them.
+# itself if `sizes` is absent. A program reads sizes from memory; a direct launch has them.
 
 
 @kl.device
 def element(values, i, end):
-    """values[i], or 0 from `end` on."""
+    """Return values[i], or 0 from `end` on."""
     value = kl.int64(0)
     if i < end:
         value = kl.int64(values[i])
@@ -120,7 +124,7 @@ def sum_tile(tile, values, sums, sizes, size_at):
 
 @kl.kernel
 def scan_tile_sums(_, sums, sizes, tiles_at):
-    """Turn the sums of the tiles into exclusive prefix sums, in place; a lane takes neighbours."""
+    """Replace the sums of the tiles by exclusive prefix sums; a lane processes neighbours."""
     tiles = kl.value_or(sizes, tiles_at, tiles_at)
     share = (tiles + kl.team_size() - 1) // kl.team_size()
     first = min(kl.lane() * share, tiles)
@@ -137,10 +141,10 @@ def scan_tile_sums(_, sums, sizes, tiles_at):
 
 @kl.kernel
 def scan_tile(tile, values, sums, result, sizes, size_at):
-    """Write the exclusive prefix sums of the tile; the last tile writes the total too.
+    """Write the exclusive prefix sums of the tile; the last tile also writes the total.
 
-    Absent `sums` stand for a single tile.  Four rows of the team are loaded before the first one
-    is scanned, so that their latencies overlap.
+    If `sums` is absent, there is a single tile.  Four rows of the team are loaded before the first
+    one is scanned, so that their latencies overlap.
     """
     running = kl.value_or(sums, tile, 0)
     size = kl.value_or(sizes, size_at, size_at)

@@ -9,13 +9,14 @@ from portpart.backends.programs import Array, ExecutionSpace
 from portpart.primitives.scan import SCAN_TILE, TEAM, offsets_from_counts, tiles_of
 
 RUN = 4
-"""Neighbours that a lane takes at once."""
+"""Number of neighbours that a lane loads at once."""
 
 
 def positions_of(space: ExecutionSpace, flags: Array) -> Array:
-    """Ascending positions of the nonzero elements of `flags` (integers or bool), as int32.
+    """Return the ascending positions of the nonzero elements of `flags` (integers or bool), as
+    int32.
 
-    Waits for the device once to learn how many there are.
+    Waits for the device once, for their number.
     """
     n = len(flags)
     if not n:
@@ -31,7 +32,7 @@ def positions_of(space: ExecutionSpace, flags: Array) -> Array:
 
 @kl.kernel
 def count_flagged(tile, flags, counts, size):
-    """counts[tile] = nonzero flags of the tile."""
+    """counts[tile] = number of nonzero flags of the tile."""
     total = kl.int64(0)
     begin = tile * SCAN_TILE
     end = min(begin + SCAN_TILE, size)
@@ -51,8 +52,8 @@ def count_flagged(tile, flags, counts, size):
 def place_position(i, flag, place, stop, result):
     """Write position i to its place if it is flagged, and return the next place.
 
-    A lone lane writes every position while there is room; one that is not flagged is overwritten
-    by the next: a store costs less than an unpredictable branch.
+    A single lane writes every position before `stop`; the next one overwrites a position that is
+    not flagged. A store costs less than an unpredictable branch.
     """
     if (kl.team_size() == 1 and place < stop) or flag != 0:
         result[place] = kl.int32(i)
@@ -63,7 +64,8 @@ def place_position(i, flag, place, stop, result):
 def place_flagged(tile, flags, places, size, result):
     """Write the positions of the tile's nonzero flags to places[tile] ... places[tile + 1] - 1.
 
-    A lane takes several neighbours, since flags are small; of the last, short row it takes one.
+    A lane processes several neighbours, since flags are small; in the last, short row it processes
+    one.
     """
     running = places[tile]
     stop = places[tile + 1]
@@ -78,7 +80,7 @@ def place_flagged(tile, flags, places, size, result):
         until = kl.team_scan(own)
         place = running + until - own
         for j in range(RUN):
-            # a core reads the flag again sooner than it unpacks the bit, a GPU must not wait
+            # a core reads the flag again faster than it unpacks the bit; a GPU must not wait
             flag = kl.int64(flags[first + j] != 0) if kl.team_size() == 1 else (mask >> j) & 1
             place = place_position(first + j, flag, place, stop, result)
         running += kl.team_last(until)

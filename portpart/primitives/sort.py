@@ -2,8 +2,9 @@
 
 A key and its position are packed into one 64-bit word, so that a pass moves one stream; keys that
 span more than 32 bits are sorted by their low half, then by their high half.  In a pass every work
-item owns one tile of the words: it counts its digits, one item turns the counts of all tiles into
-places, and every item moves its words in order.  The number of digits follows the span of the keys.
+item owns one tile of the words: it counts their digits, one item converts the counts of all tiles
+into places, and every item moves its words in order. The number of digits depends on the span of
+the keys.
 """
 
 from __future__ import annotations
@@ -17,22 +18,24 @@ from portpart.primitives.basic import converted, gather
 from portpart.primitives.reduce import INT64_MIN, max_of, min_of
 
 SMALL = 4096
-"""Up to this many keys one work item sorts alone, in a single launch."""
+"""Maximum number of keys that one work item sorts in a single launch."""
 
 TILE = 8192
-"""Least number of words of a tile."""
+"""Minimum number of words of a tile."""
 
 MAX_TILES = 64
 
 DIGIT_BITS = 10
-"""Most bits of a digit: 8, 9 and 10 cost the same per pass, 11 twice as much (measured)."""
+"""Maximum number of bits of a digit: 8, 9 and 10 cost the same per pass, 11 twice as much
+(measured).
+"""
 
 HALF = 32
-"""Bits of a word that hold the position; the key stands above."""
+"""Number of low bits of a word that hold the position; the key is above them."""
 
 
 def sort_keys(space: ExecutionSpace, keys: Array) -> tuple[Array, Array]:
-    """Sorted copy of integer `keys` and the stable permutation that sorts them (int32)."""
+    """Return a sorted copy of integer `keys` and the stable permutation that sorts them (int32)."""
     found = space.library_sort(keys)
     if found is None:
         return radix_sort_keys(space, keys)
@@ -41,7 +44,7 @@ def sort_keys(space: ExecutionSpace, keys: Array) -> tuple[Array, Array]:
 
 
 def radix_sort_keys(space: ExecutionSpace, keys: Array) -> tuple[Array, Array]:
-    """Sorted copy of `keys` and the stable permutation that sorts them (int32)."""
+    """Return a sorted copy of `keys` and the stable permutation that sorts them (int32)."""
     n = len(keys)
     if keys.dtype.kind not in "iub":
         raise InputError(f"only integers are sorted here, not {keys.dtype}")
@@ -69,7 +72,7 @@ def radix_sort_keys(space: ExecutionSpace, keys: Array) -> tuple[Array, Array]:
 
 
 def _sort_unsigned(space: ExecutionSpace, keys: Array) -> tuple[Array, Array]:
-    """Sort uint64 keys as the int64 numbers that stand in the same order."""
+    """Sort uint64 keys as int64 numbers of the same order."""
     signed = space.empty(len(keys), np.int64)
     space.parallel_for(len(keys), flip_sign_bit, keys, signed)
     _, order = radix_sort_keys(space, signed)
@@ -88,26 +91,28 @@ def _sort_small(space: ExecutionSpace, keys: Array) -> tuple[Array, Array]:
 
 def _sorted_words(space: ExecutionSpace, keys: Array, order: Array | None, low: int, shift: int,
                   bits: int) -> Array:
-    """Words of `keys` (taken in `order`) sorted by `bits` bits of key - low from bit `shift`."""
+    """Return words of `keys` (in the order of `order`), sorted by `bits` bits of key - low from bit
+    `shift`.
+    """
     words, spare = (space.empty(len(keys), np.uint64) for _ in range(2))
     space.parallel_for(len(keys), pack, keys, order, low, shift, words)
     return sort_by_bits(space, words, spare, HALF, bits)
 
 
 def sort_by_bits(space: ExecutionSpace, words: Array, spare: Array, first: int, bits: int) -> Array:
-    """Sort words by this many bits from bit `first` on; stable.
+    """Sort words by `bits` bits from bit `first` on; stable.
 
     Parameters
     ----------
     space : ExecutionSpace
     words, spare : array of uint64, shape (n,)
-        What they hold afterwards is of no use.
+        Overwritten.
     first, bits : int
 
     Returns
     -------
     array of uint64, shape (n,)
-        One of the two.
+        `words` or `spare`.
     """
     n = len(words)
     passes = -(-bits // DIGIT_BITS)
@@ -126,7 +131,7 @@ def sort_by_bits(space: ExecutionSpace, words: Array, spare: Array, first: int, 
 
 @kl.device
 def digit_of(word, shift, digit):
-    """The digit of `digit` bits that begins at bit `shift`."""
+    """Return the digit of `digit` bits that begins at bit `shift`."""
     return kl.int64((word >> kl.uint64(shift)) & kl.uint64((1 << digit) - 1))
 
 
@@ -138,7 +143,9 @@ def flip_sign_bit(i, keys, signed):
 
 @kl.kernel
 def pack(i, keys, order, low, shift, words):
-    """Word of the i-th key in order: 32 bits of key - low from `shift` on, above its position."""
+    """Set word i from the i-th key in order: 32 bits of key - low from `shift` on, above its
+    position.
+    """
     position = kl.value_or(order, i, i)
     rest = (kl.uint64(kl.int64(keys[position])) - kl.uint64(low)) >> kl.uint64(shift)
     words[i] = (rest << kl.uint64(HALF)) | kl.uint64(position)
@@ -152,13 +159,13 @@ def unpack_order(i, words, order):
 
 @kl.kernel
 def unpack(i, words, low, ordered, order):
-    """Key and position of the word, where the key is at most 32 bits above `low`."""
+    """Set key and position from the word; the key is at most 32 bits above `low`."""
     word = words[i]
     ordered[i] = kl.int64(word >> kl.uint64(HALF)) + low
     order[i] = kl.int32(kl.int64(word & kl.uint64(0xFFFFFFFF)))
 
 
-# One lane does the work of a tile: a word must not overtake another of the same digit.
+# One lane processes a tile: a word must not overtake another word of the same digit.
 
 
 @kl.kernel
@@ -175,7 +182,7 @@ def count_digits(tile, words, size, tiles, shift, digit, counts):
 
 @kl.kernel
 def place_digits(_, counts, tiles, digit):
-    """Turn counts into places: smaller digits first, then earlier tiles."""
+    """Replace counts by places: smaller digits first, then earlier tiles."""
     if kl.lane() == 0:
         place = kl.int64(0)
         radix = 1 << digit
@@ -188,7 +195,7 @@ def place_digits(_, counts, tiles, digit):
 
 @kl.kernel
 def move_words(tile, words, size, tiles, shift, digit, places, result):
-    """Move the words of the tile to the places of their digits, which are used up."""
+    """Move the words of the tile to the places of their digits, which advance."""
     if kl.lane() == 0:
         first = tile << digit
         share = (size + tiles - 1) // tiles
@@ -202,7 +209,7 @@ def move_words(tile, words, size, tiles, shift, digit, places, result):
 
 @kl.device
 def smallest(keys, size):
-    """Smallest of the keys."""
+    """Return the smallest key."""
     low = kl.int64(keys[0])
     for i in range(1, size):
         low = min(low, kl.int64(keys[i]))
@@ -211,7 +218,7 @@ def smallest(keys, size):
 
 @kl.device
 def span_of(keys, size, low):
-    """Largest key minus the smallest one."""
+    """Return the largest key minus the smallest one."""
     span = kl.uint64(0)
     for i in range(size):
         span = max(span, kl.uint64(kl.int64(keys[i])) - kl.uint64(low))
@@ -220,14 +227,14 @@ def span_of(keys, size, low):
 
 @kl.device
 def byte_of(key, low, shift):
-    """Byte of key - low that begins at bit `shift`."""
+    """Return the byte of key - low that begins at bit `shift`."""
     return kl.int64(((kl.uint64(kl.int64(key))
                       - kl.uint64(low)) >> kl.uint64(shift)) & kl.uint64(255))
 
 
 @kl.device
 def move_by_byte(keys, low, shift, scratch, source, target, size, counts):
-    """One pass: the positions at scratch[source ...] go to scratch[target ...]."""
+    """Do one pass: move the positions at scratch[source ...] to scratch[target ...]."""
     for byte in range(256):
         counts[byte] = 0
     for i in range(size):
@@ -246,7 +253,9 @@ def move_by_byte(keys, low, shift, scratch, source, target, size, counts):
 
 @kl.kernel
 def sort_small(_, keys, size, scratch, counts, ordered, order):
-    """Sort few keys on one lane; `scratch` holds 2 * size positions, `counts` 256 numbers."""
+    """Sort few keys on one lane; `scratch` has space for 2 * size positions, `counts` for 256
+    numbers.
+    """
     if kl.lane() == 0 and size > 0:
         low = smallest(keys, size)
         span = span_of(keys, size, low)

@@ -1,4 +1,6 @@
-"""Communication between ranks: the protocol, one rank, and ranks that take turns in one process."""
+"""Communication between ranks: the protocol, a single rank, and ranks that run in turns in one
+process.
+"""
 
 from portpart.base.doors import door
 

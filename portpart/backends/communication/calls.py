@@ -1,4 +1,6 @@
-"""Calls that ranks make together: what their hosts exchange, share, and know of their machine."""
+"""Calls that ranks make together: data that their hosts exchange and share, and facts of their
+machine.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ WORD_BYTES = 8
 
 
 def require_mpi() -> Any:
-    """The module ``mpi4py.MPI``, which starts MPI.
+    """Return the module ``mpi4py.MPI``, which starts MPI.
 
     Raises
     ------
@@ -35,19 +37,19 @@ def require_mpi() -> Any:
     """
     try:
         from mpi4py import MPI
-    except (ImportError, RuntimeError) as problem:  # it is there and finds no library of MPI
+    except (ImportError, RuntimeError) as problem:  # mpi4py exists but finds no library of MPI
         raise DeviceUnavailable("several MPI ranks need mpi4py and an MPI library: pip install "
                                 f"'portpart[mpi]' ({problem})") from problem
     return MPI
 
 
 def calls_of(comm: Any) -> ProcessCalls:
-    """What makes calls on all ranks of a communicator of mpi4py, or of a process group of PyTorch.
+    """Return the calls for all ranks of a communicator of mpi4py, or of a process group of PyTorch.
 
     Raises
     ------
     CommunicationError
-        If it is neither, or this process is none of its ranks.
+        If it is neither, or this process is not one of its ranks.
     DeviceUnavailable
         If mpi4py cannot be imported.
     """
@@ -67,7 +69,7 @@ def calls_of(comm: Any) -> ProcessCalls:
 
 
 def from_first_rank(comm: Communicator, text: str) -> str:
-    """The text that rank 0 has given.  All ranks call it."""
+    """Return the text of rank 0. All ranks call it."""
     data = text.encode() if comm.rank == 0 else b""
     length = np.array([len(data)], np.int64)
     comm.all_reduce(length, 0, 1, "max")
@@ -78,30 +80,30 @@ def from_first_rank(comm: Communicator, text: str) -> str:
 
 
 def sum_over_ranks(comm: Communicator, values: Any) -> np.ndarray:
-    """The sums of integers over all ranks, as int64.  All ranks call it."""
+    """Return the sums of integers over all ranks, as int64. All ranks call it."""
     words = np.array(values, np.int64)
     comm.all_reduce(words.reshape(-1), 0, words.size, "sum")
     return words
 
 
 def each_of_ranks(comm: Communicator, number: int) -> np.ndarray:
-    """The numbers of all ranks, as int64.  All ranks call it."""
+    """Return the numbers of all ranks, as int64. All ranks call it."""
     return sum_over_ranks(comm, np.where(np.arange(comm.size) == comm.rank, number, 0))
 
 
 def agree(comm: Communicator, given: Mapping[str, str]) -> None:
-    """Check that all ranks have been given the same.
+    """Check that all ranks have the same values.
 
     Parameters
     ----------
     comm : Communicator
     given : mapping of str to str
-        Values by what they are called.
+        Values by name.
 
     Raises
     ------
     InputError
-        On all ranks, if something differs from what rank 0 has.
+        On all ranks, if a value differs from that of rank 0.
     """
     expected = json.loads(from_first_rank(comm, json.dumps(dict(given))))
 
@@ -115,7 +117,7 @@ def agree(comm: Communicator, given: Mapping[str, str]) -> None:
     planned(comm, check)
 
 
-# What is alike on all ranks: those whose arrays are in the same memory have it once ------------
+# Data equal on all ranks: ranks whose arrays are in the same memory share one copy -------------
 
 
 @runtime_checkable
@@ -123,14 +125,14 @@ class Sharing(Protocol):
     """A communicator some of whose ranks may use the same memory."""
 
     def keepers(self, where: Hashable) -> list[int]:
-        """For each rank the first one that is where it is.  All ranks call it."""
+        """Return for each rank the first rank in the same place. All ranks call it."""
 
     def once(self, where: Hashable, make: Callable[[], Result]) -> Result:
-        """The result of the first rank among the ones in the same place.  All ranks call it."""
+        """Return the result of the first rank in the same place. All ranks call it."""
 
 
 def keepers(comm: Communicator, where: Hashable) -> list[int]:
-    """For each rank the one that keeps what is alike for it.
+    """Return for each rank the rank that keeps its shared data.
 
     All ranks call it.
 
@@ -144,7 +146,7 @@ def keepers(comm: Communicator, where: Hashable) -> list[int]:
 
 
 def once(comm: Communicator, where: Hashable, make: Callable[[], Result]) -> Result:
-    """What a function returns that returns the same on all ranks.
+    """Return the result of a function that returns the same on all ranks.
 
     All ranks call it.
 
@@ -154,8 +156,7 @@ def once(comm: Communicator, where: Hashable, make: Callable[[], Result]) -> Res
     where : hashable
         The memory of this rank.
     make : callable
-        Does not communicate.  What it returns may be shared with other ranks: it must not be
-        changed.
+        Does not communicate. Its result may be shared with other ranks and must not be changed.
 
     Raises
     ------
@@ -165,27 +166,25 @@ def once(comm: Communicator, where: Hashable, make: Callable[[], Result]) -> Res
     return comm.once(where, make) if isinstance(comm, Sharing) else planned(comm, make)
 
 
-# What a rank has of its host: its number among the ranks there, and how many cores it may use
+# The share of a rank in its host: its number among the ranks there, and its cores
 
 
 WORD_BITS = 62
-"""Cores of a word, one bit each."""
+"""Number of cores of a word, one bit each."""
 
 BOOT = "/proc/sys/kernel/random/boot_id"
-"""Distinguishes hosts of one name, as containers may have it."""
+"""Distinguishes hosts of the same name, as containers may have."""
 
 
 def number_on_host(comm: Communicator) -> int:
-    """How many ranks before this one are on its host.  All ranks call it."""
+    """Return how many ranks before this one are on its host. All ranks call it."""
     hosts = each_of_ranks(comm, _host())
     return int((hosts[: comm.rank] == hosts[comm.rank]).sum())
 
 
 def cores_of_rank(comm: Communicator) -> int:
-    """The cores of the host over the ranks there, or the cores that the launcher has left this
-    rank.
-
-    All ranks call it.
+    """Return the number of cores of the host divided by the ranks there, or the number of cores
+    that the launcher has assigned to this rank. All ranks call it.
     """
     mine = _usable_cores()
     width = np.array([max(mine) // WORD_BITS + 1], np.int64)
@@ -201,14 +200,14 @@ def cores_of_rank(comm: Communicator) -> int:
 
 
 def _usable_cores() -> set[int]:
-    """The cores that the launcher has left this process."""
+    """Return the cores that the launcher has assigned to this process."""
     if hasattr(os, "sched_getaffinity"):
         return os.sched_getaffinity(0)
     return set(range(os.cpu_count() or 1))
 
 
 def _host() -> int:
-    """A number of this host."""
+    """Return a number that identifies this host."""
     name = platform.node()
     with suppress(OSError), open(BOOT) as file:
         name += file.read()

@@ -1,4 +1,4 @@
-"""The steps of a program that communicate: how they are executed."""
+"""The steps of a program that communicate, and how they are executed."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from portpart.backends import programs
 from portpart.backends.communication import protocol
 from portpart.errors import InputError, PortpartError
 
-# What the steps of communication do, for ranks whose arrays are all at hand --------------------
+# Steps of communication, for ranks whose arrays are all accessible -----------------------------
 
 
 UFUNCS = {programs.SUM: np.add, programs.MIN: np.minimum, programs.MAX: np.maximum}
 
 
 ALL = -1
-"""In place of a rank: the error is raised as it is."""
+"""Replaces a rank: the error is raised as it is."""
 
 
 class Refused(Exception):
-    """A step that is impossible, and the lowest rank concerned, or `ALL`."""
+    """An impossible step, with the lowest rank concerned, or `ALL`."""
 
     def __init__(self, rank: int, problem: Exception) -> None:
         self.rank, self.problem = rank, problem
@@ -32,7 +32,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class ReducedWords:
-    """Words of an array of one rank, and how they are combined with those of the others."""
+    """Words of an array of one rank, and how they are combined with those of the other ranks."""
 
     array: programs.Array
     first: int
@@ -41,7 +41,7 @@ class ReducedWords:
 
 
 def require_same(doing: Sequence[str]) -> None:
-    """Refuse that ranks, of which each is described, are at different steps."""
+    """Raise `Refused` if ranks are at different steps; each step is described."""
     other = next((rank for rank, each in enumerate(doing) if each != doing[0]), None)
     if other is not None:
         raise Refused(ALL, protocol.CommunicationError(
@@ -49,7 +49,7 @@ def require_same(doing: Sequence[str]) -> None:
 
 
 def described(call: ReducedWords | programs.Parcel | Posting) -> str:
-    """What the ranks that make a call have to agree on."""
+    """Return what the ranks that make a call must agree on."""
     if isinstance(call, ReducedWords):
         return f"all_reduce of {call.count} words by {call.op}"
     if isinstance(call, Posting):
@@ -58,7 +58,7 @@ def described(call: ReducedWords | programs.Parcel | Posting) -> str:
 
 
 def reducing(ranks: Sequence[ReducedWords]) -> Callable[[], None]:
-    """What replaces the words of all ranks by their sum, minimum or maximum, when it is called."""
+    """Return a function that replaces the words of all ranks by their sum, minimum or maximum."""
     for rank, words in enumerate(ranks):
         _check(rank, protocol.require_words, words.array, words.first, words.count)
     parts = [words.array[words.first : words.first + words.count] for words in ranks]
@@ -77,14 +77,14 @@ def _reduce_by_host(parts: Sequence[programs.Array], op: str) -> None:
 
 def exchanging(parcels: Sequence[programs.Parcel],
                max_count: int) -> Callable[[], programs.DeviceTransfers | None]:
-    """What copies what each rank sends to where it arrives, when it is called.
+    """Return a function that copies the part that each rank sends to the receiving rank.
 
-    A part of more than ``max_count`` elements takes several rounds.
+    A part of more than ``max_count`` elements needs several rounds.
 
     Returns
     -------
     callable
-        Returns the object that `require_right` asks whether numbers of elements were right.
+        Returns the object for `require_right`, which checks the numbers of elements.
     """
     size = len(parcels)
     for rank, parcel in enumerate(parcels):
@@ -103,14 +103,14 @@ def exchanging(parcels: Sequence[programs.Parcel],
 
 
 def require_right(device: programs.DeviceTransfers | None) -> None:
-    """Refuse what was exchanged on a device with wrong numbers; waits."""
+    """Raise `Refused` if an exchange on a device had wrong numbers; waits."""
     if device is not None:
         _, wrong = device.reading([])()
         refuse(wrong)
 
 
 def refuse(wrong: programs.Wrong | None) -> None:
-    """Refuse wrong numbers, if there are any."""
+    """Raise `Refused` for wrong numbers, if there are any."""
     if wrong is not None:
         raise Refused(wrong.rank, protocol.CommunicationError(
             protocol.wrong_parts(wrong.counts, wrong.length) if wrong.arriving < 0
@@ -130,7 +130,7 @@ def _exchange_by_host(parcels: Sequence[programs.Parcel], max_count: int) -> Non
 
 def _copy_parts(ranks: Sequence[programs.Parcel | Posting], counts: np.ndarray,
                 max_count: int) -> None:
-    """Copy the part that each rank (row) sends to each other one, in pieces."""
+    """Copy the part that each rank (row) sends to each other rank, in pieces."""
     sent, arrived = np.cumsum(counts, axis=1) - counts, np.cumsum(counts, axis=0) - counts
     for part in protocol.rounds_of(int(counts.max()), max_count):
         for source, target in np.argwhere(counts > part.start).tolist():
@@ -144,7 +144,7 @@ def _copy_parts(ranks: Sequence[programs.Parcel | Posting], counts: np.ndarray,
 
 @dataclass
 class Posting:
-    """What a rank sends to others, and what it gets: see `Communicator.post`."""
+    """The data that a rank sends and receives in `Communicator.post`."""
 
     send: programs.Array
     numbers: np.ndarray
@@ -154,7 +154,7 @@ class Posting:
 
 
 def post(postings: Sequence[Posting], max_count: int) -> None:
-    """Make room for what each rank gets, and copy it there."""
+    """Allocate the array that each rank receives, and copy the data to it."""
     size = len(postings)
     for rank, each in enumerate(postings):
         _check(rank, protocol.require_numbers, each.send, each.numbers, size)
@@ -176,11 +176,11 @@ def _check(rank: int, require: Callable[..., Any], *given: Any) -> Any:
 
 
 COMM = "comm"
-"""What a run of a program that communicates binds its communicator to."""
+"""Name that a run of a program that communicates binds its communicator to."""
 
 
 def communicator_of(program: str, bindings: Mapping[str, Any]) -> protocol.Communicator:
-    """The communicator that a run has been given.
+    """Return the communicator of a run.
 
     Raises
     ------
@@ -198,7 +198,7 @@ def communicator_of(program: str, bindings: Mapping[str, Any]) -> protocol.Commu
 Operation = ReducedWords | programs.Parcel
 
 Prepared = Callable[[], programs.DeviceTransfers | None]
-"""Does a step whenever it is called; returns the object to ask whether numbers were right."""
+"""Does a step when called; returns the object that checks the numbers of elements."""
 
 
 class ProgramRun(Protocol):
@@ -207,7 +207,7 @@ class ProgramRun(Protocol):
     Attributes
     ----------
     arrays : sequence of Array
-        Some of what the program exchanges, which shows where it is.
+        Some arrays that the program exchanges, which show where it runs.
     """
 
     arrays: Sequence[programs.Array]
@@ -218,35 +218,35 @@ class ProgramRun(Protocol):
         Parameters
         ----------
         prepared : callable
-            Prepares a step, which may come again.
+            Prepares a step, which may be repeated.
         """
 
     def run_together(self, runs: Sequence[Any], prepared: Callable[[Sequence[Operation]], Prepared],
                      goes_on: Callable[[], bool]) -> None:
-        """Run a program on all ranks at once.
+        """Run a program on all ranks together.
 
         Parameters
         ----------
         runs : sequence of ProgramRun
-            Of all ranks, this one first.
+            The runs of all ranks, this one first.
         prepared : callable
             Prepares the step that all ranks have reached.
         goes_on : callable
-            Is asked now and then; if it is false, the runs are left.
+            Called regularly; if it returns False, the runs are abandoned.
 
         Raises
         ------
         Refused
-            If ranks reach different steps, or one of them raises something.
+            If ranks reach different steps, or one of them raises an exception.
         """
 
 
 @runtime_checkable
 class Leader(Protocol):
-    """A communicator that carries out programs in its own way."""
+    """A communicator that executes programs in its own way."""
 
     def lead(self, run: ProgramRun) -> None:
-        """Carry out a run, to which those of the other ranks belong."""
+        """Execute a run together with the runs of the other ranks."""
 
 
 @runtime_checkable
@@ -254,19 +254,19 @@ class Asynchronous(Protocol):
     """A communicator that may return before a step is done."""
 
     def wait(self) -> None:
-        """Wait for what has been begun; raises the error of a rank that has failed."""
+        """Wait for the steps that have begun; raises the error of a rank that has failed."""
 
 
 def wait_of(comm: protocol.Communicator) -> Callable[[], None]:
-    """What has to be called before the host waits for a device by itself.
+    """Return the function to call before the host waits for a device.
 
-    Nothing else would end that wait if another rank fails.
+    Otherwise that wait would not end if another rank fails.
     """
     return comm.wait if isinstance(comm, Asynchronous) else lambda: None
 
 
 def follow(run: ProgramRun, comm: protocol.Communicator) -> None:
-    """Carry out a run."""
+    """Execute a run."""
     if isinstance(comm, Leader):
         comm.lead(run)
         return
@@ -275,12 +275,12 @@ def follow(run: ProgramRun, comm: protocol.Communicator) -> None:
 
 def perform(step: programs.Communication, comm: protocol.Communicator,
             arrays: Mapping[str, Any]) -> None:
-    """Do a step with the arrays that the slots of these names are bound to."""
+    """Do a step with the arrays that are bound to these names of slots."""
     _make(operation_of(step, arrays), comm)
 
 
 def operation_of(step: programs.Communication, arrays: Mapping[str, Any]) -> Operation:
-    """A step with these arrays."""
+    """Return a step with these arrays."""
     if isinstance(step, programs.AllReduce):
         count = step.count
         if isinstance(count, programs.Element):

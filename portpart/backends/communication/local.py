@@ -1,4 +1,4 @@
-"""Ranks of one process: one rank alone, and threads that take turns."""
+"""Ranks of one process: a single rank, and threads that run in turns."""
 
 from __future__ import annotations
 
@@ -23,26 +23,24 @@ from portpart.backends.communication.protocol import (
 from portpart.backends.programs import Array, Parcel, publish, read, transfer_of
 from portpart.errors import memory_errors
 
-# Ranks of one process: threads that take turns -------------------------------------------------
+# Ranks of one process: threads that run in turns -----------------------------------------------
 #
-# One rank runs until it reaches a step of communication; then the next one runs.  The last one
-# that
-# reaches the step carries it out for all.  So ranks never run at the same time, and what many
-# ranks
-# run can be tested, and debugged, in one process without races.
+# One rank runs until it reaches a step of communication; then the next rank runs. The last rank
+# that reaches the step does it for all. Ranks never run at the same time, so that programs of many
+# ranks can be tested and debugged in one process without races.
 
 
 Result = TypeVar("Result")
 
 class Local:
-    """Several ranks in one process, as threads that take turns.
+    """Several ranks in one process, as threads that run in turns.
 
     Parameters
     ----------
     size : int
         Number of ranks.
     max_count : int
-        Elements that two ranks exchange at once; more go in rounds.
+        Maximum number of elements that two ranks exchange in one round.
 
     Examples
     --------
@@ -64,19 +62,19 @@ class Local:
         Parameters
         ----------
         main : callable
-            Gets the communicator of the rank.
+            Receives the communicator of the rank.
 
         Returns
         -------
         list
-            What it has returned on each rank.
+            The result of each rank.
 
         Raises
         ------
         PortpartError
-            What a rank has raised: the class is the same, and the message begins with the rank.
+            The error of a rank: the class is the same, and the message begins with the rank.
         RankFailed
-            If that is no error of portpart.
+            If the error is not one of portpart.
         KeyboardInterrupt
             On Ctrl-C.  All ranks end at their next step.
         """
@@ -110,7 +108,7 @@ class _Program(NamedTuple):
 
 
 class _Place:
-    """Where a rank is, and what it makes for all that are there, if it is the first of them."""
+    """Place of a rank, and what the first rank in this place makes for all ranks there."""
 
     def __init__(self, where: Hashable) -> None:
         self.where, self.keepers = where, list[int]()
@@ -118,7 +116,7 @@ class _Place:
         self.problem: Exception | None = None
 
     def make(self, make: Callable[[], Any]) -> None:
-        """Keep what a function returns, or raises."""
+        """Store the result or the exception of a function."""
         try:
             with memory_errors():
                 self.made = make()
@@ -130,20 +128,20 @@ _Call = exchange.ReducedWords | Parcel | exchange.Posting | _Program | _Vote | _
 
 
 def _described(call: _Call) -> str:
-    """What the ranks that make a call have to agree on."""
+    """Return what the ranks that make a call must agree on."""
     if isinstance(call, (_Program, _Vote, _Place)):
         return {_Program: "a program", _Vote: "vote", _Place: "what is alike"}[type(call)]
     return exchange.described(call)
 
 
 class _Failure(NamedTuple):
-    """An error, and the rank that it begins with."""
+    """An error, and the rank where it occurred first."""
 
     rank: int
     problem: BaseException
 
     def stated(self) -> BaseException:
-        """The error as all ranks raise it."""
+        """Return the error as all ranks raise it."""
         return self.problem if self.rank == exchange.ALL else restated(self.problem, self.rank)
 
 
@@ -169,7 +167,7 @@ class _Rank:
         return posting.recv, posting.reported
 
     def lead(self, run: exchange.ProgramRun) -> None:
-        """Execute the programs of all ranks, without turns of theirs in between."""
+        """Execute the programs of all ranks in one turn."""
         publish(run.arrays)
         self._turns.step(self.rank, _Program(run))
 
@@ -179,7 +177,7 @@ class _Rank:
         return place.keepers
 
     def once(self, where: Hashable, make: Callable[[], Result]) -> Result:
-        """Ranks come here in order, the first one first."""
+        """Ranks call this in order, the first one first."""
         place = _Place(where)
         if not self._turns.has_come(where):
             place.make(make)
@@ -191,9 +189,9 @@ class _Rank:
 
 
 class _Turns(Generic[Result]):
-    """Which rank runs, and what ranks that wait have called.
+    """The rank that runs, and the calls of ranks that wait.
 
-    A rank changes these only while it runs, so nothing here needs a lock.
+    A rank changes these only while it runs, so that no lock is needed.
 
     Attributes
     ----------
@@ -209,7 +207,7 @@ class _Turns(Generic[Result]):
         self.failure: _Failure | None = None
         self.ended = threading.Event()
         self.results: list[Result] = [cast(Result, None)] * size
-        self._wake = [threading.Lock() for _ in range(size)]  # a semaphore takes longer
+        self._wake = [threading.Lock() for _ in range(size)]  # a semaphore is slower
         for each in self._wake:
             each.acquire()
         self._calls: list[_Call | None] = [None] * size
@@ -218,7 +216,7 @@ class _Turns(Generic[Result]):
         self._alive = list(range(size))
 
     def begin(self) -> None:
-        """Let the first rank run."""
+        """Start the first rank."""
         self._wake[0].release()
 
     def run(self, rank: int) -> None:
@@ -237,11 +235,11 @@ class _Turns(Generic[Result]):
             self.ended.set()
 
     def has_come(self, where: Hashable) -> bool:
-        """Whether a rank waits that is there."""
+        """Whether a rank in this place waits."""
         return any(isinstance(call, _Place) and call.where == where for call in self._calls)
 
     def step(self, rank: int, call: _Call) -> None:
-        """Wait until all ranks have called the same, and it is done."""
+        """Wait until all ranks have made the same call, and it is done."""
         self._calls[rank] = call
         self._pass_on()
         self._wake[rank].acquire()
@@ -251,7 +249,7 @@ class _Turns(Generic[Result]):
             raise problem
 
     def _pass_on(self) -> None:
-        """Let a rank run that has not called the step; if all have, carry it out before."""
+        """Resume a rank that has not made the call; if all have, do it before."""
         running = [rank for rank in self._alive if self._calls[rank] is None]
         if not running and self.failure is None:
             self._outcomes = [self._carried_out()] * self.size
@@ -259,7 +257,7 @@ class _Turns(Generic[Result]):
         self._wake[running[0] if running and self.failure is None else self._alive[0]].release()
 
     def _carried_out(self) -> _Failure | None:
-        """Do what all ranks have called; returns what they raise then."""
+        """Do the call that all ranks have made; return the error that they then raise."""
         try:
             return self._done([call for call in self._calls if call is not None])
         except exchange.Refused as refused:
@@ -286,25 +284,25 @@ class _Turns(Generic[Result]):
         return None
 
     def _prepared(self, calls: Sequence[Any]) -> exchange.Prepared:
-        """What does a step."""
+        """Return a function that does the step."""
         if isinstance(calls[0], exchange.ReducedWords):
             return exchange.reducing(cast("list[exchange.ReducedWords]", calls))
         return exchange.exchanging(cast("list[Parcel]", calls), self._max_count)
 
 
 def _share(places: list[_Place]) -> None:
-    """Ranks at the same place get what the first of them has made."""
+    """Give ranks in the same place the object that the first of them has made."""
     every = [each.where for each in places]
     for each in places:
         each.keepers = [every.index(where) for where in every]
         each.made = places[every.index(each.where)].made
 
 
-# The communicator of a rank that is alone ------------------------------------------------------
+# The communicator of a single rank -------------------------------------------------------------
 
 
 class One:
-    """One rank: it carries out each step, and is its own peer.
+    """A single rank, which does each step by itself and is its own peer.
 
     Examples
     --------
@@ -317,13 +315,13 @@ class One:
     size = 1
 
     def all_reduce(self, words: Array, first: int, count: int, op: str) -> None:
-        """Leave the words as they are."""
+        """Do nothing: the words stay as they are."""
         require_words(words, first, count)
 
     def all_to_all(self, parcel: Parcel) -> None:
-        """Copy what is sent to what arrives."""
+        """Copy the data that is sent to the receiving array."""
         require_parcel(parcel, self.size)
-        if len(parcel.send):  # else there is no number to wait for
+        if len(parcel.send):  # otherwise there is no number to wait for
             counts, = read([parcel.send_counts])
             require_parts(counts, parcel)
             count = int(counts[0])
@@ -333,11 +331,11 @@ class One:
 
     def post(self, send: Array, numbers: np.ndarray,
              room: Callable[[int], Array]) -> tuple[Array, np.ndarray]:
-        """Return what is sent."""
+        """Return the data that is sent."""
         require_numbers(send, numbers, self.size)
         return send[: int(numbers[0, 0])], numbers
 
     def vote(self, problem: Exception | None) -> None:
-        """Raise the problem if there is one."""
+        """Raise the problem, if any."""
         if problem is not None:
             raise problem

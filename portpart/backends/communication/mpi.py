@@ -1,7 +1,7 @@
 """Ranks of MPI, through mpi4py.
 
-Steps wait in a loop that also looks for news of failed ranks on a second communicator: where a
-rank has failed, the others leave the step and raise its error.
+Steps wait in a loop that also checks a second communicator for messages of failed ranks. If a rank
+has failed, the others leave the step and raise its error.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ OPERATIONS = {SUM: MPI.SUM, MIN: MPI.MIN, MAX: MPI.MAX}
 
 
 def keep(abandoned: Any) -> None:
-    """Keep requests of a step that was left, and their arrays, until the process ends.
+    """Keep requests of an abandoned step, and their arrays, until the process ends.
 
-    MPI may still write there, and ends after Python has taken down its modules.
+    MPI may still write there, and it finishes after Python has deleted its modules.
     """
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(abandoned))
 
@@ -39,8 +39,8 @@ def keep(abandoned: Any) -> None:
 class MpiCalls(processes.ProcessCalls):
     """Calls that all ranks of an MPI communicator make together, each with separate messages.
 
-    The communicator is duplicated, so that its owner can use it, and free it, as before.  All its
-    ranks have to make one, and the same calls in the same order.
+    The communicator is duplicated, so that its owner can use and free it as before. All its ranks
+    must create an object, and make the same calls in the same order.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class MpiCalls(processes.ProcessCalls):
     Raises
     ------
     CommunicationError
-        If it is no communicator of one group of ranks.
+        If it is not a communicator of one group of ranks.
     """
 
     def __init__(self, comm: MPI.Intracomm) -> None:
@@ -57,7 +57,7 @@ class MpiCalls(processes.ProcessCalls):
         super().__init__(self.mpi.rank, self.mpi.size)
 
     def free(self) -> None:
-        """Give back the duplicate, unless a rank makes no more calls.  All ranks call it."""
+        """Free the duplicate, unless a rank makes no more calls. All ranks call it."""
         if self.end() is None:
             self.mpi.Free()
 
@@ -74,23 +74,23 @@ class MpiCalls(processes.ProcessCalls):
 class Mpi(processes.ProcessRanks):
     """The ranks of an MPI communicator.
 
-    The communicator is duplicated, so that its owner can use it, and free it, as before.  All its
-    ranks have to make one.
+    The communicator is duplicated, so that its owner can use and free it as before. All its ranks
+    must create an object.
 
     Parameters
     ----------
     comm : mpi4py.MPI.Intracomm
     max_count : int
-        Elements of a message at most; more go in several.
+        Maximum number of elements of a message; more are sent in several messages.
     patience : float
         Seconds that a step waits without progress.
     look : callable
-        Returns an error of another rank that does not come, if there is one.
+        Returns the error of another rank that makes no more calls, or None.
 
     Raises
     ------
     CommunicationError
-        If it is no communicator of one group of ranks.
+        If it is not a communicator of one group of ranks.
     """
 
     def __init__(self, comm: MPI.Intracomm, max_count: int = MAX_COUNT,
@@ -102,7 +102,7 @@ class Mpi(processes.ProcessRanks):
         self._max_count, self._look = max_count, look
 
     def free(self) -> None:
-        """Give back the duplicates.  All ranks call it; nothing happens if a step was left."""
+        """Free the duplicates. All ranks call it; it does nothing if a step was abandoned."""
         if self._is_whole:
             self._steps.Free()
             self._news.Free()
@@ -126,7 +126,7 @@ class Mpi(processes.ProcessRanks):
                   arriving: np.ndarray) -> None:
         here, there = np.cumsum(arriving) - arriving, np.cumsum(sent) - sent
         requests = []
-        for step in range(1, self.size):  # no rank is the first that all others send to
+        for step in range(1, self.size):  # no rank receives from all at once
             source, target = (self.rank - step) % self.size, (self.rank + step) % self.size
             requests += self._pieces(self._steps.Irecv, recv, here, arriving, source)
             requests += self._pieces(self._steps.Isend, send, there, sent, target)
@@ -141,7 +141,7 @@ class Mpi(processes.ProcessRanks):
         return [begin(part[piece], rank) for piece in rounds_of(len(part), self._max_count)]
 
     def _wait(self, requests: list[MPI.Request], *arrays: np.ndarray) -> None:
-        """Wait for requests, and for news of ranks that have failed."""
+        """Wait for requests, and check for messages of failed ranks."""
         try:
             self._watch(lambda: MPI.Request.Testall(requests),
                         lambda: sum(not request.Test() for request in requests))
@@ -162,14 +162,14 @@ class Mpi(processes.ProcessRanks):
 
 
 def _send_to_all(comm: MPI.Intracomm, text: bytes) -> None:
-    """Send all other ranks a text; waits for none of them."""
+    """Send a text to all other ranks; does not wait."""
     data = np.frombuffer(text, np.uint8).copy()
     requests = [comm.Isend(data, rank, 0) for rank in range(comm.size) if rank != comm.rank]
     keep((requests, data))
 
 
 def _received(comm: MPI.Intracomm) -> bytes | None:
-    """A text that another rank has sent, if one has come."""
+    """Return a text that another rank has sent, if any."""
     status = MPI.Status()
     if not comm.Iprobe(MPI.ANY_SOURCE, 0, status):
         return None
@@ -179,7 +179,7 @@ def _received(comm: MPI.Intracomm) -> bytes | None:
 
 
 def _checked(comm: MPI.Intracomm) -> MPI.Intracomm:
-    """The communicator, if ranks of one group have it."""
+    """Return the communicator if it has one group of ranks."""
     if comm == MPI.COMM_NULL:
         raise CommunicationError("comm is MPI.COMM_NULL: it has been freed, or this process "
                                  "is none of its ranks")
@@ -190,7 +190,7 @@ def _checked(comm: MPI.Intracomm) -> MPI.Intracomm:
 
 
 def _duplicate(comm: MPI.Intracomm, patience: float, look: processes.FailureCheck) -> MPI.Intracomm:
-    """A duplicate; unlike `Dup` this handles Ctrl-C, and never waits for lost ranks."""
+    """Return a duplicate; unlike `Dup` this handles Ctrl-C, and never waits for lost ranks."""
     duplicate, request = comm.Idup()
     begin = time.monotonic()
     while not request.Test():

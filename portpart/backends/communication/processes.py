@@ -1,6 +1,6 @@
-"""Ranks that are processes: what waits for others also looks for news of ranks that have failed.
+"""Ranks that are processes: a rank that waits also checks for messages of failed ranks.
 
-Where a rank has failed, the others leave the step that they are in and raise its error.
+If a rank has failed, the others leave their step and raise its error.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from portpart.base.interrupts import late_interrupts
 Result = TypeVar("Result")
 
 PATIENCE = 300.0
-"""Seconds without progress after which the other ranks count as lost."""
+"""Seconds without progress after which the other ranks are considered lost."""
 
 SPINS = 200
-"""Polls of a step before the core is left to others, each time."""
+"""Number of polls of a step before the core is yielded to other threads."""
 
 FailureCheck = Callable[[], BaseException | None]
-"""Returns an error of another rank that does not come, if there is one."""
+"""Returns the error of another rank that makes no more calls, or None."""
 
 
 def nothing_new() -> None:
-    """There is no such error."""
+    """Return None: no error is reported."""
 
 
 class ProcessCalls(ABC):
@@ -42,7 +42,7 @@ class ProcessCalls(ABC):
     size : int
         Number of ranks.
     mpi : mpi4py.MPI.Intracomm or None
-        What they are ranks of, if it is that.
+        Their communicator, if they are ranks of MPI.
     """
 
     mpi: Any = None
@@ -52,9 +52,9 @@ class ProcessCalls(ABC):
         self._end: bytes | None = None
 
     def run(self, main: Callable[[protocol.Communicator], Result]) -> Result:
-        """Run a function on each rank, so that an error of one is raised on all.
+        """Run a function on each rank; an error of one rank is raised on all.
 
-        What one call leaves no other gets.
+        Messages that one call leaves do not reach the next one.
         """
         interrupts: list[KeyboardInterrupt] = []
         comm: ProcessRanks | None = None
@@ -80,7 +80,7 @@ class ProcessCalls(ABC):
             comm.free()
 
     def leave(self, problem: BaseException) -> None:
-        """Report to the other ranks that an exception keeps this one from further calls.
+        """Tell the other ranks that this one makes no more calls because of an exception.
 
         They raise its error where they wait for this rank, now or in the next call.
         """
@@ -89,18 +89,18 @@ class ProcessCalls(ABC):
             self._send_end(self._end)
 
     def end(self) -> BaseException | None:
-        """The error of a rank that makes no more calls, if there is one."""
+        """Return the error of a rank that makes no more calls, if any."""
         if self._end is None:
             self._end = self._heard_end()
         return None if self._end is None else unpacked(self._end)
 
     @abstractmethod
     def free(self) -> None:
-        """Give back what calls need.  All ranks call it."""
+        """Free the resources of calls. All ranks call it."""
 
     @abstractmethod
     def _communicator(self) -> ProcessRanks:
-        """The communicator of a call."""
+        """Return the communicator of a call."""
 
     @abstractmethod
     def _send_end(self, text: bytes) -> None:
@@ -108,7 +108,7 @@ class ProcessCalls(ABC):
 
     @abstractmethod
     def _heard_end(self) -> bytes | None:
-        """The error that another rank has sent so."""
+        """Return the error that another rank has sent with `_send_end`."""
 
 
 class ProcessRanks(ABC):
@@ -127,30 +127,30 @@ class ProcessRanks(ABC):
         self._is_whole = True
 
     def run(self, main: Callable[[protocol.Communicator], Result]) -> Result:
-        """Run a function on each rank, so that an error of one is raised on all.
+        """Run a function on each rank; an error of one rank is raised on all.
 
         Parameters
         ----------
         main : callable
-            Gets the communicator.
+            Receives the communicator.
 
         Returns
         -------
         object
-            What it has returned on this rank.
+            Its result on this rank.
 
         Raises
         ------
         PortpartError
-            What a rank has raised: the class is the same, and the message begins with the rank.
+            The error of a rank: the class is the same, and the message begins with the rank.
         RankFailed
-            If that is no error of portpart.
+            If the error is not one of portpart.
         KeyboardInterrupt
             On Ctrl-C, on this rank or on another one.
         """
         try:
             result = main(self)
-            self.vote(None)  # no rank goes on while another one may fail
+            self.vote(None)  # no rank continues while another one may fail
         except BaseException as problem:
             if problem is self._raised:
                 raise
@@ -161,12 +161,12 @@ class ProcessRanks(ABC):
 
     @abstractmethod
     def free(self) -> None:
-        """Give back what is used.  All ranks call it; nothing happens if a step was left."""
+        """Free all resources. All ranks call it; it does nothing if a step was abandoned."""
 
     def all_reduce(self, words: Array, first: int, count: int, op: str) -> None:
         """See `Communicator`."""
         protocol.require_words(words, first, count)
-        if self.size == 1:  # they are what they become
+        if self.size == 1:  # words of a single rank stay as they are
             return
         part = words[first : first + count]
         transfer_of(part).write(part, self._reduced(read([part])[0], op))
@@ -187,7 +187,7 @@ class ProcessRanks(ABC):
         return recv, reported
 
     def _counts_of(self, parcel: Parcel) -> tuple[np.ndarray, np.ndarray]:
-        """What a parcel sends to each rank, and what each rank sends to this one."""
+        """Return what a parcel sends to each rank, and what each rank sends to this one."""
         protocol.require_parcel(parcel, self.size)
         sent = read([parcel.send_counts])[0]
         protocol.require_parts(sent, parcel)
@@ -197,11 +197,11 @@ class ProcessRanks(ABC):
         return sent, arriving
 
     def _exchanged(self, numbers: np.ndarray) -> np.ndarray:
-        """What all ranks have for this one of numbers that each has for all."""
+        """Exchange numbers: each rank has one for every rank; return those for this rank."""
         return numbers.copy() if self.size == 1 else self._swapped(numbers)
 
     def _deliver(self, send: Array, sent: np.ndarray, recv: Array, arriving: np.ndarray) -> None:
-        """Send each rank its part, and get what is for this one; the numbers are known."""
+        """Send each rank its part, and receive the parts for this rank; the numbers are known."""
         transfer = transfer_of(recv)
         if self.size == 1:
             transfer.copy(recv[: int(arriving[0])], send[: int(sent[0])])
@@ -226,7 +226,7 @@ class ProcessRanks(ABC):
         self._raise(unpacked(data.tobytes()))
 
     def _raise(self, problem: BaseException) -> None:
-        """Raise an error that all ranks know of."""
+        """Raise an error that all ranks know."""
         self._raised = problem
         raise problem
 
@@ -247,11 +247,11 @@ class ProcessRanks(ABC):
 
     @abstractmethod
     def _reduced(self, words: np.ndarray, op: str) -> np.ndarray:
-        """The sums, minima or maxima of words of all ranks."""
+        """Return the sums, minima or maxima of words of all ranks."""
 
     @abstractmethod
     def _swapped(self, numbers: np.ndarray) -> np.ndarray:
-        """What several ranks have for this one of numbers that each has for all."""
+        """Exchange several numbers for every rank; return those for this rank."""
 
     @abstractmethod
     def _exchange(self, send: np.ndarray, sent: np.ndarray, recv: np.ndarray,
@@ -260,11 +260,11 @@ class ProcessRanks(ABC):
 
     @abstractmethod
     def _broadcast(self, array: np.ndarray, rank: int) -> None:
-        """Set an array to what a rank has."""
+        """Set an array to the values of a rank."""
 
     @abstractmethod
     def _send_error(self, problem: BaseException) -> None:
-        """Send an error to all other ranks; waits for none of them."""
+        """Send an error to all other ranks; does not wait."""
 
     @abstractmethod
     def _look_for_news(self) -> None:
@@ -272,12 +272,12 @@ class ProcessRanks(ABC):
 
 
 def lost(patience: float) -> protocol.CommunicatorLost:
-    """The error to raise where nothing has happened for this many seconds."""
+    """Return the error to raise if nothing has happened for this many seconds."""
     return protocol.CommunicatorLost(f"no other rank has gone on for {patience:g} seconds")
 
 
 def packed(problem: BaseException) -> bytes:
-    """An error for another rank; one that cannot be pickled is sent as `RankFailed`."""
+    """Pack an error for another rank; one that cannot be pickled is sent as `RankFailed`."""
     try:
         text = pickle.dumps(problem)
         pickle.loads(text)
@@ -287,6 +287,6 @@ def packed(problem: BaseException) -> bytes:
 
 
 def unpacked(text: bytes) -> BaseException:
-    """The error that another rank of the same job has packed."""
+    """Unpack the error of another rank of the same job."""
     problem: BaseException = pickle.loads(text)
     return problem

@@ -1,4 +1,4 @@
-"""What a communicator does, its errors, and what a rank prepares before all communicate."""
+"""The protocol of communicators, their errors, and what a rank prepares before all communicate."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from portpart.errors import PortpartError, memory_errors
 
 
 class CommunicationError(PortpartError, RuntimeError):
-    """Ranks cannot exchange data: they are at different steps, or sizes do not fit."""
+    """Ranks cannot exchange data: they are at different steps, or sizes do not match."""
 
 
 class RankFailed(CommunicationError):
-    """A rank has raised an exception that is no error of portpart, or makes no further call.
+    """A rank has raised an exception that is not one of portpart, or makes no further call.
 
     The message quotes the exception.
     """
 
 
 class CommunicatorLost(CommunicationError):
-    """No rank has gone on for a long time: one may have been killed."""
+    """No rank has made progress for a long time: one may have been killed."""
 
 
 def restated(problem: BaseException, rank: int) -> BaseException:
-    """The error that all ranks raise where one has failed.
+    """Return the error that all ranks raise if one has failed.
 
     Parameters
     ----------
@@ -40,8 +40,8 @@ def restated(problem: BaseException, rank: int) -> BaseException:
     Returns
     -------
     BaseException
-        Of the same class if that is an error of portpart, with the rank in front of the message;
-        another interrupt for an interrupt; else `RankFailed`.
+        For an error of portpart, one of the same class whose message begins with the rank; for an
+        interrupt, another interrupt; otherwise `RankFailed`.
     """
     if isinstance(problem, KeyboardInterrupt):
         return KeyboardInterrupt()
@@ -54,18 +54,18 @@ def restated(problem: BaseException, rank: int) -> BaseException:
 
 
 def has_ended_block(problem: BaseException, rank: int) -> BaseException:
-    """The error that other ranks raise in calls to which a rank does not come.
+    """Return the error that other ranks raise in calls that a rank does not make.
 
     Parameters
     ----------
     problem : BaseException
-        What has ended the ``with`` block of a graph on the rank.
+        The exception that has ended the ``with`` block of a graph on the rank.
     rank : int
 
     Returns
     -------
     BaseException
-        An interrupt for an interrupt, else `RankFailed`.
+        An interrupt for an interrupt, otherwise `RankFailed`.
     """
     if isinstance(problem, KeyboardInterrupt):
         return KeyboardInterrupt()
@@ -73,18 +73,18 @@ def has_ended_block(problem: BaseException, rank: int) -> BaseException:
                       f"{type(problem).__name__}: {problem}")
 
 
-# What a communicator does, and what all communicators check ------------------------------------
+# The protocol of communicators, and the checks that they share ---------------------------------
 
 
 MAX_COUNT = 2**31 - 1
-"""Elements that two ranks exchange at once: MPI counts them with 32 bits."""
+"""Maximum number of elements that two ranks exchange in one round: MPI counts them with 32 bits."""
 
 
 class Communicator(Protocol):
     """One of several ranks that run the same steps.
 
-    All ranks call the same methods in the same order.  Only integers travel, so no result depends
-    on the order in which they are combined.
+    All ranks call the same methods in the same order. Only integers are sent, so that no result
+    depends on the order in which they are combined.
 
     Attributes
     ----------
@@ -111,25 +111,26 @@ class Communicator(Protocol):
         """
 
     def all_to_all(self, parcel: Parcel) -> None:
-        """Send each rank its part of an array, and set what arrives and the numbers of elements."""
+        """Send each rank its part of an array; store the parts that arrive and their lengths."""
 
     def post(self, send: Array, numbers: np.ndarray,
              room: Callable[[int], Array]) -> tuple[Array, np.ndarray]:
-        """Send each rank its part of an array, whose length it need not know, and some numbers.
+        """Send each rank its part of an array, and some numbers. The receiver need not know the
+        length.
 
         Parameters
         ----------
         send : array of integers
             One part for each rank, in order.
         numbers : numpy.ndarray of int64, shape (ranks, count)
-            Numbers for each rank; first how many elements its part has.
+            Numbers for each rank; the first one is the length of its part.
         room : callable
-            ``room(length)`` is an array of the type of `send` for what arrives.
+            ``room(length)`` returns an array of the type of `send` for the parts that arrive.
 
         Returns
         -------
         array
-            What arrives, that from rank 0 first.
+            The parts that arrive, with that from rank 0 first.
         numpy.ndarray of int64, shape (ranks, count)
             The numbers from each rank for this one.
         """
@@ -140,7 +141,7 @@ class Communicator(Protocol):
         Parameters
         ----------
         problem : Exception or None
-            What this rank cannot go on with.
+            The error that prevents this rank from continuing.
 
         Raises
         ------
@@ -150,7 +151,7 @@ class Communicator(Protocol):
 
 
 def require_words(words: Array, first: int, count: int) -> None:
-    """Raise CommunicationError unless these are words of an array."""
+    """Raise CommunicationError unless the array has these words."""
     if words.dtype != np.int64 or words.ndim != 1:
         raise CommunicationError(f"words of int64 are reduced, not {words.dtype}")
     if not 0 <= first <= first + count <= len(words):
@@ -177,7 +178,9 @@ def require_parts(counts: np.ndarray, parcel: Parcel) -> None:
 
 
 def require_numbers(send: Array, numbers: np.ndarray, size: int) -> None:
-    """Raise CommunicationError unless these are numbers for each rank, and lengths of its part."""
+    """Raise CommunicationError unless these are numbers for each rank, of which the first are
+    lengths of parts.
+    """
     if numbers.dtype != np.int64 or numbers.ndim != 2 or len(numbers) != size:
         raise CommunicationError(f"numbers have shape {numbers.shape} and type {numbers.dtype}; "
                                  f"{size} rows of int64 are needed")
@@ -187,35 +190,35 @@ def require_numbers(send: Array, numbers: np.ndarray, size: int) -> None:
 
 
 def require_space(arriving: int, parcel: Parcel) -> None:
-    """Raise CommunicationError if more elements arrive than an array takes."""
+    """Raise CommunicationError if more elements arrive than fit into an array."""
     if arriving > len(parcel.recv):
         raise CommunicationError(too_little_space(arriving, len(parcel.recv)))
 
 
 def wrong_parts(counts: np.ndarray, length: int) -> str:
-    """What is wrong with parts of these lengths, or a negative length."""
+    """Return what is wrong with parts of these lengths; lengths may be negative."""
     return f"parts of {counts.tolist()} elements are sent, from an array of {length}"
 
 
 def too_little_space(arriving: int, length: int) -> str:
-    """What is wrong if more elements arrive than an array takes."""
+    """Return the message that more elements arrive than fit into an array."""
     return f"{arriving} elements arrive at an array of {length}"
 
 
 def rounds_of(count: int, limit: int) -> Iterator[slice]:
-    """Slices of at most ``limit`` elements that together are ``count``."""
+    """Yield slices of at most ``limit`` elements that together have ``count``."""
     for begin in range(0, count, limit):
         yield slice(begin, min(begin + limit, count))
 
 
-# What each rank does by itself before all of them communicate ----------------------------------
+# Work of each rank before all of them communicate ----------------------------------------------
 
 
 Result = TypeVar("Result")
 
 
 def planned(comm: Communicator, plan: Callable[[], Result]) -> Result:
-    """What a function returns, if it raises nothing on any rank.
+    """Return the result of a function, if it raises no exception on any rank.
 
     Parameters
     ----------
@@ -226,7 +229,7 @@ def planned(comm: Communicator, plan: Callable[[], Result]) -> Result:
     Raises
     ------
     Exception
-        On all ranks, if it has raised one on any of them.
+        On all ranks, if it has raised one on any rank.
     """
     result, problem = None, None
     try:

@@ -1,7 +1,7 @@
-"""Ranks of a process group of PyTorch, which exchange by gloo.
+"""Ranks of a process group of PyTorch, which communicate with gloo.
 
-Ranks find each other and report errors by the store of the group.  The group itself carries
-nothing: ranks make new connections, so it may be of any backend, and works as before after an
+Ranks find each other and report errors through the store of the group. The group itself sends
+nothing: ranks make new connections. So it may use any backend, and it works as before after an
 error.
 """
 
@@ -35,45 +35,48 @@ __all__ = ["TorchCalls"]
 OPERATIONS = {SUM: dist.ReduceOp.SUM, MIN: dist.ReduceOp.MIN, MAX: dist.ReduceOp.MAX}
 
 FEW = 2**14
-"""Words that all ranks send each other, and add up: those of a ring take more steps."""
+"""Maximum number of words that all ranks send to each other and add up. The ring of longer arrays
+needs more steps.
+"""
 
 TICK = 0.02
-"""Seconds that a step waits between two looks for news."""
+"""Seconds between two checks for messages while a step waits."""
 
 HEARD = 5.0
-"""Seconds that a rank with an error waits until others have heard of it: the store may be in its
-process, which may end then."""
+"""Seconds that a rank with an error waits until other ranks have read it: the store may be in its
+process, which may end then.
+"""
 
 GRACE = 1.0
-"""Seconds that a rank without a connection waits for the news of why."""
+"""Seconds that a rank without a connection waits for the report of the cause."""
 
 MARGIN = 60.0
 """Seconds that gloo waits longer than a rank does."""
 
 _made: Counter[str] = Counter()
-"""Graphs of the group of a name: ranks agree on the next number."""
+"""Number of graphs per name of a group: ranks agree on the next number."""
 
 _abandoned: list[tuple[Any, ...]] = []
-"""Steps that were left, with their arrays and links: gloo may still write there."""
+"""Abandoned steps, with their arrays and links: gloo may still write there."""
 
 
 class TorchCalls(processes.ProcessCalls):
-    """Calls that all ranks of a process group make together, each with separate news.
+    """Calls that all ranks of a process group make together, each with separate messages.
 
-    All of its ranks have to make one, and the same calls in the same order.
+    All of its ranks must create an object, and make the same calls in the same order.
 
     Parameters
     ----------
     group : torch.distributed.ProcessGroup
     max_count : int
-        Elements of a message at most; more go in several.
+        Maximum number of elements of a message; more are sent in several messages.
     patience : float
         Seconds that a step waits.
 
     Raises
     ------
     CommunicationError
-        If this process is none of its ranks, or it has no store.
+        If this process is not one of its ranks, or the group has no store.
     """
 
     def __init__(self, group: dist.ProcessGroup, max_count: int = MAX_COUNT,
@@ -88,7 +91,7 @@ class TorchCalls(processes.ProcessCalls):
         self._comm: TorchRanks | None = None
 
     def free(self) -> None:
-        """Give back the links.  All ranks call it."""
+        """Free the links. All ranks call it."""
         self._comm = None
 
     def _communicator(self) -> TorchRanks:
@@ -119,7 +122,7 @@ class Board:
         self.store, self.rank, self.size = store, rank, size
 
     def of_call(self, number: int) -> Board:
-        """The one of a call."""
+        """Return the board of a call."""
         return Board(dist.PrefixStore(str(number), self.store), self.rank, self.size)
 
     def mark(self, what: str) -> None:
@@ -128,12 +131,12 @@ class Board:
             self.store.set(f"{what}/{self.rank}", "1")
 
     def is_marked(self, what: str) -> bool:
-        """Whether all ranks have done so."""
+        """Whether all ranks have recorded it."""
         with _answers():
             return bool(self.store.check([f"{what}/{rank}" for rank in range(self.size)]))
 
     def report(self, text: bytes) -> bytes:
-        """Report an error; the first one counts, and is returned.  Waits for ranks that listen."""
+        """Report an error; the first one counts and is returned. Waits for ranks that read it."""
         with suppress(CommunicatorLost), _answers():
             if self.store.add("problems", 1) > 1:
                 _until(lambda: bool(self.store.check(["news"])), GRACE)
@@ -144,7 +147,7 @@ class Board:
         return text
 
     def news(self) -> bytes | None:
-        """The error that another rank has reported, if any."""
+        """Return the error that another rank has reported, if any."""
         with _answers():
             if not self.store.check(["news"]):
                 return None
@@ -159,7 +162,7 @@ class TorchRanks(processes.ProcessRanks):
     Attributes
     ----------
     links : torch.distributed.ProcessGroupGloo or None
-        What ranks exchange by, unless a step was left.
+        Connections of the ranks, unless a step was abandoned.
     """
 
     def __init__(self, board: Board, look: processes.FailureCheck, max_count: int,
@@ -171,7 +174,7 @@ class TorchRanks(processes.ProcessRanks):
         self._before: TorchRanks | None = None
 
     def meet(self, before: TorchRanks | None) -> None:
-        """Wait for all ranks; links are those of the call before if all ranks still have them."""
+        """Wait for all ranks; reuse the links of the previous call if all ranks still have them."""
         if self.size == 1 or (before is not None and self._has_met(before)):
             return
         _abandoned[:] = [each for each in _abandoned if not each[0].is_completed()]
@@ -184,7 +187,7 @@ class TorchRanks(processes.ProcessRanks):
             timedelta(seconds=self._patience + MARGIN))
 
     def _has_met(self, before: TorchRanks) -> bool:
-        """Wait for all ranks; False if one of them has no links."""
+        """Wait for all ranks; return False if one of them has no links."""
         self.links, self._before = before.links, before
         try:
             if self.links is not None:
@@ -195,7 +198,7 @@ class TorchRanks(processes.ProcessRanks):
         return self.links is not None
 
     def free(self) -> None:
-        """Do nothing: links that are whole are for the next call."""
+        """Do nothing: working links are kept for the next call."""
 
     def _reduced(self, words: np.ndarray, op: str) -> np.ndarray:
         if self.size * len(words) <= FEW:
@@ -236,7 +239,7 @@ class TorchRanks(processes.ProcessRanks):
 
     def _send(self, send: np.ndarray, sent: np.ndarray | None, recv: np.ndarray,
               arriving: np.ndarray | None) -> None:
-        """Send each rank its part of an array; None stands for equal parts."""
+        """Send each rank its part of an array; None means equal parts."""
         parts = [[] if each is None else (each * _width(send.dtype)).tolist()
                  for each in (arriving, sent)]
         self._wait(self._given_links().alltoall_base(_tensor(recv), _tensor(send), *parts), send,
@@ -249,19 +252,19 @@ class TorchRanks(processes.ProcessRanks):
             self._wait(self._given_links().broadcast([_tensor(array)], options), array)
 
     def _given_links(self) -> dist.ProcessGroupGloo:
-        """What ranks exchange by.
+        """Return the connections of the ranks.
 
         Raises
         ------
         CommunicatorLost
-            If a step was left.
+            If a step was abandoned.
         """
         if self.links is None:
             raise CommunicatorLost("an earlier step of this call was left")
         return self.links
 
     def _wait(self, work: Any, *arrays: np.ndarray) -> None:
-        """Wait for a step, and for news of ranks that have failed."""
+        """Wait for a step, and check for messages of failed ranks."""
         begin = time.monotonic()
         try:
             while True:
@@ -269,7 +272,7 @@ class TorchRanks(processes.ProcessRanks):
                 try:
                     work.wait(timedelta(seconds=TICK))
                     return
-                except RuntimeError as problem:  # it takes longer, or has failed
+                except RuntimeError as problem:  # the step takes longer, or has failed
                     self._look_for_news()
                     if is_over:
                         self._has_failed(problem)
@@ -282,7 +285,7 @@ class TorchRanks(processes.ProcessRanks):
             raise
 
     def _has_failed(self, problem: Exception) -> None:
-        """Raise the error of the rank for which a step has failed."""
+        """Raise the error of the rank that made a step fail."""
         _until(lambda: False, GRACE, self._look_for_news)
         raise CommunicatorLost("the connection to another rank is lost; its process may have "
                                "ended") from problem
@@ -296,7 +299,7 @@ class TorchRanks(processes.ProcessRanks):
             raise _NoLinks
 
     def is_reported(self) -> bool:
-        """Whether a rank has reported an error in this call, even after others have ended it."""
+        """Whether a rank has reported an error in this call, even if other ranks have ended it."""
         return self._board.news() is not None
 
     def _send_error(self, problem: BaseException) -> None:
@@ -308,17 +311,17 @@ class TorchRanks(processes.ProcessRanks):
 
 
 class _NoLinks(Exception):
-    """A rank has lost its links after the call before."""
+    """A rank has lost its links since the previous call."""
 
 
 def _store_of(group: dist.ProcessGroup) -> dist.Store:
-    """The store by which the ranks of a group have found each other."""
+    """Return the store by which the ranks of a group have found each other."""
     if group.rank() < 0:
         raise CommunicationError("this process is none of the ranks of the group")
     try:
         if hasattr(group, "get_group_store"):
             return group.get_group_store()
-        return dist.distributed_c10d._world.pg_map[group][1]  # of PyTorch before that method
+        return dist.distributed_c10d._world.pg_map[group][1]  # PyTorch without that method
     except (KeyError, RuntimeError) as problem:
         raise CommunicationError("the group has no store by which its ranks can meet; "
                                  "torch.distributed.new_group makes one that has") from problem
@@ -326,7 +329,7 @@ def _store_of(group: dist.ProcessGroup) -> dist.Store:
 
 @contextmanager
 def _answers() -> Iterator[None]:
-    """Ask a store; one that does not answer was in a process that has ended."""
+    """Access a store; if it does not answer, the process that had it has ended."""
     try:
         yield
     except RuntimeError as problem:
@@ -336,7 +339,7 @@ def _answers() -> Iterator[None]:
 
 def _until(is_done: Callable[[], bool], seconds: float,
            look: Callable[[], None] = lambda: None) -> bool:
-    """Poll until something is done, for this many seconds at most; returns whether it is."""
+    """Poll until something is done, for at most this many seconds; return whether it is."""
     begin, pause = time.monotonic(), TICK / 32
     while not is_done():
         look()
@@ -348,12 +351,14 @@ def _until(is_done: Callable[[], bool], seconds: float,
 
 
 def _width(kind: np.dtype) -> int:
-    """Elements of a tensor for one of an array: gloo knows bytes and integers of 4 or 8 bytes."""
+    """Return the number of tensor elements per array element: gloo supports bytes and integers of 4
+    or 8 bytes.
+    """
     return 1 if kind.itemsize in (4, 8) else kind.itemsize
 
 
 def _tensor(array: np.ndarray) -> torch.Tensor:
-    """A tensor of the same memory, which is not written to if it is not writeable."""
+    """Return a tensor of the same memory, which is not written if it is not writeable."""
     kind = f"i{array.itemsize}" if _width(array.dtype) == 1 else "u1"
     if not len(array):
         return torch.from_numpy(np.empty(0, kind))
@@ -364,12 +369,12 @@ def _tensor(array: np.ndarray) -> torch.Tensor:
 
 
 def _places(first: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Places of `counts` elements from each of these on."""
+    """Return the places of `counts` elements from each of these places on."""
     return np.concatenate([np.arange(begin, begin + count) for begin, count in zip(first, counts)])
 
 
 def _keep_abandoned() -> None:
-    """Let no link be closed that has a step: that would wait for it."""
+    """Keep links with an unfinished step open: closing them would wait for it."""
     for _, _, links in _abandoned:
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(links))
 

@@ -1,4 +1,4 @@
-"""Machine code for this processor: LLVM's passes, object code, and loading it."""
+"""Machine code for this processor: LLVM's passes, object code, and how it is loaded."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ import llvmlite
 import llvmlite.binding as llvm
 
 LEVEL = 3
-"""LLVM's level of optimisation."""
+"""LLVM's optimisation level."""
 
 _loading = threading.Lock()
 
 
 def fingerprint() -> str:
-    """What decides about the code of a module besides its text."""
+    """Return what the code of a module depends on besides its text."""
     return f"{llvmlite.__version__} {llvm.get_process_triple()} {llvm.get_host_cpu_name()} " \
            f"{_features()} {LEVEL}"
 
 
 def object_code(text: str) -> bytes:
-    """Object code of the LLVM module with the text `text`."""
+    """Return the object code of the LLVM module with the text `text`."""
     module = llvm.parse_assembly(text)
     module.triple, module.data_layout = _target().triple, str(_target().target_data)
     module.verify()
@@ -31,7 +31,7 @@ def object_code(text: str) -> bytes:
 
 
 def addresses_in(code: bytes, names: list[str]) -> list[int]:
-    """Load object code for good; returns the addresses of these functions in it."""
+    """Load object code permanently; return the addresses of these functions in it."""
     with _loading:
         _engine().add_object_file(llvm.ObjectFileRef.from_data(code))
         _engine().finalize_object()
@@ -40,9 +40,9 @@ def addresses_in(code: bytes, names: list[str]) -> list[int]:
 
 @cache
 def _target() -> llvm.TargetMachine:
-    """The machine of this process, described as Numba does for code that is loaded at once."""
+    """Return the machine of this process, with Numba's settings for code that is loaded at once."""
     with suppress(RuntimeError):
-        llvm.initialize()  # newer versions need it no more, and say so by an error
+        llvm.initialize()  # newer versions raise an error
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_triple(llvm.get_process_triple())
@@ -55,7 +55,7 @@ def _target() -> llvm.TargetMachine:
 def _features() -> str:
     try:
         return str(llvm.get_host_cpu_features().flatten())
-    except RuntimeError:  # not known of this processor
+    except RuntimeError:  # LLVM does not know this processor
         return ""
 
 
@@ -75,7 +75,7 @@ def _optimise(module: llvm.ModuleRef) -> None:
 
 
 def _optimise_by_old_passes(module: llvm.ModuleRef) -> None:
-    """The passes of llvmlite before version 0.44."""
+    """Run the passes of llvmlite before version 0.44."""
     builder = llvm.create_pass_manager_builder()
     builder.opt_level, builder.loop_vectorize = LEVEL, True
     passes = llvm.create_module_pass_manager()

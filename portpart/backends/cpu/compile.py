@@ -1,7 +1,7 @@
 """Compiled kernels of the CPU space.
 
-A kernel's code is a function of the kernel, its argument types, this package's compiler and the
-processor; their hash names a file in the cache folder.
+A kernel's code depends on the kernel, its argument types, this package's compiler and the
+processor; their hash is the name of a file in the cache folder.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from portpart.base import cache_folder
 from portpart.base.interrupts import late_signals
 
 Key = tuple[int, tuple[str, ...]]
-"""Identity of a kernel, tags of its arguments."""
+"""Identity of a kernel, and tags of its arguments."""
 
 _addresses: dict[Key, tuple[Kernel, int]] = {}
 _numbers: dict[Key, int] = {}
 _waiting: list[tuple[Kernel, tuple[str, ...], CompileJob | None]] = []
-"""Kernels that are typed and not called yet; once called they have None there."""
+"""Kernels that are typed and not yet called; None replaces a kernel that has been called."""
 
 _compiling = threading.RLock()
 
 
 def compiled(kernel: Kernel, tags: tuple[str, ...]) -> int:
-    """Address of the chunk callback of `kernel` for arguments of the types `tags`."""
+    """Return the address of the chunk callback of `kernel` for arguments of the types `tags`."""
     key = (id(kernel), tags)
     if key not in _addresses:
         with _compiling, late_signals():
@@ -44,12 +44,12 @@ def compiled(kernel: Kernel, tags: tuple[str, ...]) -> int:
 
 
 def prepared(kernel: Kernel, tags: tuple[str, ...]) -> int:
-    """The same, or a negative number if it has to be compiled when it is called.
+    """Return the address, or a negative number for a kernel to be compiled when it is called.
 
     Raises
     ------
     KernelTypeError
-        If the kernel does not take such arguments.
+        If the kernel does not accept such arguments.
     """
     key = (id(kernel), tags)
     if key in _addresses:
@@ -68,7 +68,7 @@ def prepared(kernel: Kernel, tags: tuple[str, ...]) -> int:
 
 
 def _compile_waiting(number: int) -> int:
-    """Compile the kernel that has a negative number; returns its address."""
+    """Compile the kernel that has a negative number; return its address."""
     with _compiling, late_signals():
         kernel, tags, job = _waiting[-number - 1]
         if job is None:
@@ -80,7 +80,7 @@ def _compile_waiting(number: int) -> int:
 
 
 def compile_all() -> None:
-    """Compile what programs of this process have and no run has called."""
+    """Compile the kernels of this process's programs that no run has called."""
     for number in range(1, len(_waiting) + 1):
         _compile_waiting(-number)
 
@@ -89,16 +89,17 @@ call_back(COMPILE, _compile_waiting)
 
 
 def loaded(name: str, text: Callable[[str], str], endings: tuple[str, ...]) -> list[int]:
-    """Addresses of the functions of a module of this package, compiled if it is not in the cache.
+    """Return the addresses of functions of a module of this package; compile it if it is not
+    cached.
 
     Parameters
     ----------
     name : str
-        What the module is called.
+        Name of the module.
     text : callable
-        Gives its text for the name by which its functions begin.
+        Returns its text for a name, with which the names of its functions begin.
     endings : tuple of str
-        How the names of its functions end.
+        Endings of the names of its functions.
     """
     file = cache_folder.file_of(name, compiler())
     code = cache_folder.read(file)
@@ -113,10 +114,10 @@ def _keep(kernel: Kernel, tags: tuple[str, ...], address: int) -> int:
 
 
 def _job(kernel: Kernel, tags: tuple[str, ...], file: str) -> CompileJob:
-    """What compiles a kernel, whose types fit.
+    """Return the job that compiles a kernel, whose types have been checked.
 
-    That they do is kept, too: a program has kernels that few runs call, and to examine the source
-    of those in every process would take longer than a small partition.
+    The result of the check is cached: a program has kernels that few runs call, and a check of
+    their sources in every process would take longer than the partition of a small graph.
     """
     known = cache_folder.file_of(kernel.name, f"fits {file}")
     if cache_folder.read(known) is not None:
@@ -142,7 +143,7 @@ def _text(typed: TypedFunction, file: str) -> str:
 
 
 def _made(file: str, text: Callable[[], str]) -> bytes:
-    """The code of a module, of which another process may just make the same."""
+    """Return the code of a module; another process may be compiling the same module."""
     with cache_folder.claimed(file):
         code = cache_folder.read(file)
         if code is None:
@@ -156,11 +157,11 @@ def _file_of(kernel: Kernel, tags: tuple[str, ...]) -> str:
 
 
 def _stem(file: str) -> str:
-    """What the functions in a file are called, or how their names begin."""
+    """Return the name of the functions in a file, or its beginning."""
     return Path(file).stem
 
 
 @cache
 def compiler() -> str:
-    """Everything outside a kernel that its code depends on."""
+    """Return everything outside a kernel that its code depends on."""
     return f"{sys.version_info[:2]} {fingerprint()} {compilers_fingerprint()}"

@@ -1,4 +1,4 @@
-"""The driver as an LLVM module: what runs one kernel, and what walks a program's instructions."""
+"""The driver as an LLVM module: it runs single kernels and executes a program's instructions."""
 
 from __future__ import annotations
 
@@ -13,56 +13,58 @@ from llvmlite import ir
 from portpart.backends.cpu.values import BIT, WORD
 from portpart.backends.programs import DATA_POINTER
 
-# What the driver and its callers agree on: instructions of programs, and when threads pay ------
+# Constants of the driver and its callers: instructions of programs, and when to use threads -----
 
 
 LAUNCH, JUMP, JUMP_IF_ZERO, LEAVE = 0, 1, 2, 3
 FUNCTION, FIELDS = 1, 6
 """Words of one instruction: operation, function, row, weight of an item, flag, target.
 
-The function is an address, or a negative number until it is compiled.
-Rows and flags are positions in a table of packed words; the first word of a row is the address of
-its work size, the word of a flag is the flag's address.  LEAVE returns to the caller, which goes on
-behind it when the ranks have communicated.
+The function is an address, or a negative number until it is compiled. Rows and flags are positions
+in a table of packed words; the first word of a row is the address of its work size, the word of a
+flag is the flag's address.  LEAVE returns to the caller, which resumes after it when the ranks have
+communicated.
 """
 
 DONE, FAILED = 0, 1
-"""What the driver's functions return.  A walk that has met LEAVE returns where to go on, which is
-behind an instruction, and so more than either."""
+"""Results of the driver's functions. A walk that reaches LEAVE returns the place after it, where it
+resumes and which is greater than both.
+"""
 
 MAX_ARGUMENTS = 63
 
 ITEM_WEIGHT = {1: 1, 8: 8, 32: 32, 256: 2048}
-"""Rough work of one item by the width of its team, in units of a light item."""
+"""Approximate work of one item by the width of its team, in units of a light item."""
 
 PARALLEL_WORK = 30_000
-"""Work (items times their weight) below which a launch stays on the calling thread."""
+"""Work (items times their weight) below which a launch runs on the calling thread."""
 
 CHUNK_WORK = 8_192
-"""Work of one chunk: what a thread takes at a time."""
+"""Work of one chunk, which a thread takes at a time."""
 
 WORK_BEFORE_THREADS = 100_000_000
 """Work of larger launches that a process does on one thread before Numba is loaded.
 
 It takes about half a second, as loading Numba does, so that no process takes much longer than twice
-what the better choice takes.  It is counted, not timed: the same calls always go the same way.
+the time of the better choice. Work is counted, not timed: the same calls always run in the same
+way.
 """
 
 DRIVE, WORK, LOAD, COMPILE, DATA = 0, 1, 2, 3, 4
 """Words of the state: address of the parallel loop (0: not loaded), the work done without it,
-addresses of the callbacks that load it and that compile a kernel, and how far behind its id an
-ndarray object has the address of its data.
+addresses of the callbacks that load it and that compile a kernel, and the offset of the data's
+address in an ndarray object, from its id.
 """
 
 
-# The driver as an LLVM module: what runs one kernel, and what walks a program's instructions ----
+# The driver as an LLVM module: it runs single kernels and executes a program's instructions -----
 
 
 _DONE, _FAILED = ir.Constant(WORD, DONE), ir.Constant(WORD, FAILED)
 
 
 def driver_text(name: str) -> str:
-    """The module with the functions `name`_launch and `name`_walk."""
+    """Return the module with the functions `name`_launch and `name`_walk."""
     module = ir.Module(name)
     launch = _launch(module)
     _launch_objects(module, launch, f"{name}_launch")
@@ -71,7 +73,7 @@ def driver_text(name: str) -> str:
 
 
 class _WordWriter(ir.IRBuilder):
-    """Writes a function of words that returns one."""
+    """Writes a function whose parameters and result are words."""
 
     def __init__(self, module: ir.Module, name: str, count: int) -> None:
         function = ir.Function(module, ir.FunctionType(WORD, [WORD] * count), name)
@@ -81,7 +83,7 @@ class _WordWriter(ir.IRBuilder):
         return ir.Constant(WORD, number)
 
     def place(self, address: ir.Value, index: ir.Value | int) -> ir.Value:
-        """Address of the word number `index` behind `address`."""
+        """Return the address of word `index` after `address`."""
         number = self.word(index) if isinstance(index, int) else index
         return self.add(address, self.mul(number, self.word(8)))
 
@@ -102,7 +104,9 @@ class _WordWriter(ir.IRBuilder):
 
     @contextmanager
     def while_below(self, begin: ir.Value, end: ir.Value) -> Iterator[tuple[ir.Value, ir.Value]]:
-        """Write a loop whose body sets a position, from `begin` on; yields where, and its value."""
+        """Write a loop over positions from `begin` on, whose body sets the next one; yield the
+        place of the position, and its value.
+        """
         position = self.alloca(WORD)
         self.store(begin, position)
         test, loop, after = (self.append_basic_block() for _ in range(3))
@@ -121,7 +125,7 @@ class _WordWriter(ir.IRBuilder):
 
 
 def _launch(module: ir.Module) -> ir.Function:
-    """Run one kernel on the packed arguments at `row`, on one thread if there is little to do."""
+    """Run one kernel on the packed arguments at `row`, on one thread if there is little work."""
     write = _WordWriter(module, "launch", 6)
     write.function.linkage = "internal"
     function, row, count, weight, workers, state = write.function.args
@@ -153,11 +157,11 @@ def _run_alone(write: _WordWriter, function: ir.Value, row: ir.Value, count: ir.
 
 
 def _launch_objects(module: ir.Module, launch: ir.Function, name: str) -> None:
-    """Run one kernel on arguments among which are ids of ndarray objects.
+    """Run one kernel with arguments that may be ids of ndarray objects.
 
     Packed: address of the kernel, number of items, weight of an item, workers, address of the
-    state, number of arguments, a word whose bit i says that argument i is such an id and stands for
-    the address of its data, and the arguments.
+    state, number of arguments, a word whose bit i says that argument i is such an id, to be
+    replaced by the address of its data, and the arguments.
     """
     write = _WordWriter(module, name, 1)
     (frame,) = write.function.args
@@ -176,10 +180,10 @@ def _launch_objects(module: ir.Module, launch: ir.Function, name: str) -> None:
 
 
 def _walk(module: ir.Module, launch: ir.Function, name: str) -> None:
-    """Run a program's instructions to the last, following its jumps, or until one leaves.
+    """Execute a program's instructions, with jumps, to the last one or to a LEAVE.
 
     Packed: address and length of the instructions, address of the table, workers, address of the
-    state, and where to begin.
+    state, and the first instruction.
     """
     write = _WordWriter(module, name, 1)
     (frame,) = write.function.args
@@ -213,7 +217,7 @@ def _walk(module: ir.Module, launch: ir.Function, name: str) -> None:
 
 def _compiled(write: _WordWriter, fields: ir.Value, function: ir.Value, count: ir.Value,
               state: ir.Value) -> ir.Value:
-    """The address in an instruction, where a kernel that is called and has none yet gets one."""
+    """Return the address in an instruction; compile a kernel that is called and has none."""
     with write.goto_entry_block():
         address = write.alloca(WORD)
     write.store(function, address)
@@ -227,28 +231,28 @@ def _compiled(write: _WordWriter, fields: ir.Value, function: ir.Value, count: i
     return write.load(address)
 
 
-# What the driver and Python share: a few words, among them addresses of functions to call back
+# Words shared by the driver and Python, among them addresses of callbacks
 
 
 state = (ctypes.c_int64 * 5)()
-"""What the driver reads and counts."""
+"""Words that the driver reads and counts."""
 
 state[DATA] = DATA_POINTER
 
 STATE = ctypes.addressof(state)
 
 _kept: list[ir.Value] = []
-"""The functions that C calls, which have to live as long as the driver."""
+"""The functions that C calls, which must exist as long as the driver."""
 
 _failure = threading.local()
-"""What a callback has raised: ctypes would drop it."""
+"""The exception of a callback, which ctypes would drop."""
 
 
 def call_back(word: int, function: Callable[[int], int]) -> None:
     """Let the driver call a function, whose address becomes that word of the state.
 
-    It gets and returns a number.  If it raises an exception it returns 0, upon which the driver
-    ends; `raise_failure` raises it then.
+    The function receives and returns a number. If it raises an exception, it returns 0, the driver
+    ends, and `raise_failure` raises the exception.
     """
     def guarded(number: int) -> int:
         try:
@@ -263,8 +267,8 @@ def call_back(word: int, function: Callable[[int], int]) -> None:
 
 
 def raise_failure() -> NoReturn:
-    """Raise what a callback has raised inside the driver.
+    """Raise the exception of a callback inside the driver.
 
-    Only Ctrl-C comes between a callback and what catches its exceptions.
+    Only Ctrl-C may occur between a callback and the code that catches its exceptions.
     """
     raise _failure.__dict__.pop("problem", None) or KeyboardInterrupt

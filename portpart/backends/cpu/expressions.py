@@ -16,7 +16,7 @@ from portpart.backends.language.types import ABSENT, BOOL, INT64, ArrayType, com
 ORDER = "seq_cst"
 _FETCH = {"atomic_add": ("add", "add"), "atomic_next": ("add", "add"),
           "atomic_min": ("min", "umin"), "atomic_max": ("max", "umax")}
-"""LLVM's operation on signed and on unsigned integers."""
+"""LLVM's operations on signed and on unsigned integers."""
 
 
 class LlvmExpressionWriter:
@@ -35,22 +35,24 @@ class LlvmExpressionWriter:
         self.typed, self.builder, self.devices = typed, builder, devices
         self.arithmetic = Arithmetic(builder)
         self.parameters: dict[str, ir.Value] = {}
-        """Values of parameters; of arrays, team arrays too, the address of the first element."""
+        """Values of parameters; of an array, including team arrays, the address of the first
+        element.
+        """
         self.variables: dict[str, ir.Value] = {}
         """Address of each variable."""
 
     def type_of(self, node: ast.expr) -> np.dtype:
-        """Type of an expression."""
+        """Return the type of an expression."""
         return self.typed.types[node]
 
     def write(self, node: ast.expr) -> ir.Value:
-        """`node` as a value of its inferred type."""
+        """Return `node` as a value of its inferred type."""
         if node in self.typed.constants:
             return literal(self.typed.constants[node], self.type_of(node))
         return getattr(self, type(node).__name__.lower())(node)
 
     def converted(self, node: ast.expr, dtype: np.dtype) -> ir.Value:
-        """`node` as a value of the type `dtype`."""
+        """Return `node` as a value of the type `dtype`."""
         constant = self.typed.constants.get(node)
         if isinstance(constant, int):
             return literal(constant, dtype)
@@ -64,7 +66,7 @@ class LlvmExpressionWriter:
     # arrays -------------------------------------------------------------------------------
 
     def place(self, array: ast.expr, index: ast.expr) -> tuple[ir.Value, np.dtype]:
-        """Address of an element, and its type."""
+        """Return the address of an element, and its type."""
         assert isinstance(array, ast.Name)
         kind = self.typed.kind(array.id)
         assert isinstance(kind, ArrayType)
@@ -72,7 +74,7 @@ class LlvmExpressionWriter:
         return self.builder.gep(self.parameters[array.id], [at]), kind.dtype
 
     def load(self, address: ir.Value, dtype: np.dtype) -> ir.Value:
-        """The element at `address`."""
+        """Return the element at `address`."""
         value = self.builder.load(address)
         if dtype == BOOL:
             return self.builder.icmp_unsigned("!=", value, ir.Constant(BYTE, 0))
@@ -106,11 +108,11 @@ class LlvmExpressionWriter:
         return self.arithmetic.compare(symbol, first, self.converted(right, common), common)
 
     def boolop(self, node: ast.BoolOp) -> ir.Value:
-        """Operands from left to right, until one decides."""
+        """Evaluate operands from left to right, until one decides."""
         return self.until_decided(node.values, isinstance(node.op, ast.Or))
 
     def until_decided(self, operands: list[ast.expr], decides: bool) -> ir.Value:
-        """`decides` if one of the operands is that."""
+        """Return `decides` if one of the operands has that value."""
         value = self.write(operands[0])
         if len(operands) == 1:
             return value
@@ -129,7 +131,7 @@ class LlvmExpressionWriter:
 
     def choice(self, test: ir.Value, then: Callable[[], ir.Value],
                orelse: Callable[[], ir.Value]) -> ir.Value:
-        """One of two values, of which only one is computed."""
+        """Return one of two values, of which only one is computed."""
         builder, ends = self.builder, []
         blocks = builder.append_basic_block(), builder.append_basic_block()
         after = builder.append_basic_block()
@@ -167,7 +169,7 @@ class LlvmExpressionWriter:
             return literal(name == "team_size", INT64)
         if name == "team_sync":
             return None
-        if name.startswith("team_"):  # of one lane
+        if name.startswith("team_"):  # a team has one lane
             return self.write(node.args[0])
         if name == "value_or":
             return self.value_or(*node.args)
@@ -189,7 +191,7 @@ class LlvmExpressionWriter:
         return count(value, literal(False, BOOL))
 
     def extreme(self, name: str, node: ast.Call) -> ir.Value:
-        """min, max and abs; more than two operands are taken from left to right."""
+        """Return min, max or abs; more than two operands are processed from left to right."""
         dtype = self.type_of(node)
         value = self.converted(node.args[0], dtype)
         if name == "abs":
@@ -200,7 +202,7 @@ class LlvmExpressionWriter:
         return value
 
     def atomic(self, name: str, node: ast.Call) -> ir.Value:
-        """The element before the change; a team of one lane has no competitor."""
+        """Return the element before the change; a team of one lane needs no atomic operation."""
         address, dtype = self.place(node.args[0], node.args[1])
         builder = self.builder
         values = [self.converted(value, dtype) for value in node.args[2:]]

@@ -1,7 +1,7 @@
 """A second process that compiles kernels which have not been called yet.
 
-It is there while there is much to compile, as in the first call after an installation.  Nothing
-depends on it: what it does not compile is compiled here.
+It runs while there is much to compile, as in the first call after an installation. Nothing depends
+on it: kernels that it does not compile are compiled in this process.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ if TYPE_CHECKING:
     from subprocess import Popen
 
 ENOUGH = 8
-"""Kernels that wait when the process is started, which takes a tenth of a second."""
+"""Number of waiting kernels at which the process is started, which takes a tenth of a second."""
 
 IDLE = 1.0
-"""Seconds without work after which it ends."""
+"""Seconds without work after which the process ends."""
 
 PATIENCE = 20.0
-"""Seconds for one kernel, after which it is compiled here."""
+"""Seconds for one kernel, after which this process compiles it."""
 
 
 class CompileJob:
-    """One kernel that has to be compiled.
+    """A kernel to be compiled.
 
     Parameters
     ----------
     file : str
         Its name in the cache folder.
     text : callable
-        Gives its LLVM module.
+        Returns its LLVM module.
     """
 
     def __init__(self, file: str, text: Callable[[], str]) -> None:
@@ -54,7 +54,7 @@ class CompileJob:
 
 
 class Queue:
-    """Kernels that wait, and the thread that hands them to the process."""
+    """Kernels that wait, and the thread that sends them to the process."""
 
     def __init__(self, usable: bool) -> None:
         self._change = threading.Condition()
@@ -64,7 +64,7 @@ class Queue:
         self._usable = usable
 
     def offer(self, job: CompileJob, size: int) -> None:
-        """Let the process compile it, if there are more of them; larger ones come first."""
+        """Add a job. The process starts if enough jobs wait; it compiles large ones first."""
         with self._change:
             job.size = size
             self._jobs.append(job)
@@ -75,7 +75,7 @@ class Queue:
             self._change.notify()
 
     def taken(self, job: CompileJob) -> bytes | None:
-        """The code of a kernel that is called; None if the process does not compile it."""
+        """Return the code of a kernel that is called; None if the process does not compile it."""
         with self._change:
             if job in self._jobs:
                 self._jobs.remove(job)
@@ -85,7 +85,7 @@ class Queue:
         return job.code
 
     def stop(self) -> None:
-        """End the process at once."""
+        """Kill the process."""
         self._usable = False
         if self._process is not None:
             self._process.kill()
@@ -98,19 +98,19 @@ class Queue:
                 if read_frame(self._process.stdout).decode() != code.fingerprint():
                     raise OSError("another compiler")
                 while (job := self._next()) is not None:
-                    job.code = cache_folder.read(job.file)  # another process may have made it
+                    job.code = cache_folder.read(job.file)  # another process may have compiled it
                     if job.code is None:
                         job.code = answer(self._process, job.text().encode())
                         cache_folder.write(job.file, job.code)
                     job.done.set()
                 self._process.kill()
-        except Exception:  # whatever it is: compiling the kernel here will show it
+        except Exception:  # whatever the error: compiling the kernel here will show it
             self.stop()
             if job is not None:
                 job.done.set()
 
     def _next(self) -> CompileJob | None:
-        """The largest kernel, None if none has come for a while."""
+        """Return the largest kernel, or None if none has arrived for a while."""
         with self._change:
             if not self._jobs:
                 self._change.wait(IDLE)
@@ -124,7 +124,7 @@ class Queue:
 
 
 def started() -> Popen[bytes]:
-    """The process, which first says with what it compiles."""
+    """Start the process, which first sends the fingerprint of its compiler."""
     import subprocess
 
     command = [sys.executable, "-I", "-S", str(Path(__file__).with_name("helper_process.py")),
@@ -135,7 +135,7 @@ def started() -> Popen[bytes]:
 
 
 def answer(process: Popen[bytes], text: bytes) -> bytes:
-    """The code that the process makes of a module."""
+    """Return the code that the process compiles from a module."""
     assert process.stdin is not None
     process.stdin.write(struct.pack("<q", len(text)) + text)
     process.stdin.flush()
@@ -143,7 +143,7 @@ def answer(process: Popen[bytes], text: bytes) -> bytes:
 
 
 def read_frame(stream: IO[bytes] | None) -> bytes:
-    """What comes next: a length and this many bytes."""
+    """Read a frame: a length and this many bytes."""
     assert stream is not None
     head = stream.read(8)
     content = stream.read(*struct.unpack("<q", head)) if len(head) == 8 else b""
@@ -153,19 +153,19 @@ def read_frame(stream: IO[bytes] | None) -> bytes:
 
 
 def can_be_started() -> bool:
-    """Whether there is a Python that runs a file."""
+    """Whether a Python interpreter can run a file."""
     return (Path(sys.executable or "").name.lower().startswith("python")
             and not getattr(sys, "frozen", False) and Path(code.__file__).is_file())
 
 
 def has_a_core() -> bool:
-    """Whether there is a core for it; where all are at work it would only take time."""
+    """Whether a core is free for the process, which otherwise would only take time."""
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0
     return max(1, load) < available_threads()
 
 
 def _in_a_fork() -> None:
-    """A fork has neither the thread nor, perhaps, a free lock."""
+    """Make a new queue: a fork has no thread, and its lock may be taken."""
     global queue
     queue = Queue(usable=False)
 

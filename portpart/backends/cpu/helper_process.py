@@ -1,6 +1,6 @@
-"""The process that `helper` starts: LLVM modules come in, object code goes out.
+"""The process that `helper` starts: it reads LLVM modules and writes object code.
 
-It imports LLVM and no more, and runs as a separate file, without the package.
+It imports only LLVM, and runs as a separate file, without the package.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 
 
 def main(code_file: str, packages: str) -> None:
-    """Serve until nothing comes any more; Ctrl-C is for the process that has started this one."""
+    """Serve until the input ends; Ctrl-C is left to the process that has started this one."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.path.append(packages)
     spec = importlib.util.spec_from_file_location("code_of_kernels", code_file)
@@ -26,7 +26,7 @@ def main(code_file: str, packages: str) -> None:
 
 
 def write(content: bytes) -> None:
-    """Send a length and this many bytes."""
+    """Write a length and this many bytes."""
     sys.stdout.buffer.write(struct.pack("<q", len(content)) + content)
     sys.stdout.buffer.flush()
 

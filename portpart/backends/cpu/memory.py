@@ -1,8 +1,9 @@
-"""Memory and threads of the CPU space: large blocks are kept when their arrays die, and used again.
+"""Memory and threads of the CPU space. Large blocks are kept when their arrays are freed, and
+reused.
 
-Fresh memory costs a page fault per page on first touch, which takes longer than what most
-primitives do with it: a sort of a million keys by one byte took 2.1 ms in used memory and 5 to 8 ms
-in fresh memory, a scan of 10 million numbers 4 and 24 ms.
+New memory costs a page fault per page on first access, which takes longer than the work of most
+primitives: a sort of a million keys by one byte took 2.1 ms in used memory and 5 to 8 ms in new
+memory, a scan of 10 million numbers 4 and 24 ms.
 """
 
 from __future__ import annotations
@@ -23,29 +24,30 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
 LEAST_BLOCK = 1 << 17
-"""Bytes from which an array gets a block; the C library reuses smaller ones itself."""
+"""Minimum bytes of an array in a block; the C library reuses smaller memory."""
 
 MOST_WASTE = 2
-"""A kept block serves an array of at least half its size."""
+"""A kept block is used for arrays of at least half its size."""
 
 SPARE = 6
-"""A new block is longer than its array by one in this many bytes, so that it can serve a somewhat
-larger array later; memory that is never touched is an address and nothing else."""
+"""A new block is longer than its array by one byte in this many, so that it fits a somewhat larger
+array later. Memory that is never accessed needs only addresses.
+"""
 
 MOST_BLOCKS = 256
-"""Blocks kept at most."""
+"""Maximum number of blocks that are kept."""
 
 MOST_KEPT = 4 << 30
-"""Bytes kept at most; an eighth of the main memory if that is less."""
+"""Maximum number of bytes that are kept; an eighth of the main memory if that is less."""
 
 
 class BlockCache:
-    """Freed blocks in the order of their sizes.  Safe to use from several threads.
+    """Freed blocks in the order of their sizes. Thread-safe.
 
     Parameters
     ----------
     limit : int
-        Bytes to keep at most; the block freed first goes first.
+        Maximum number of bytes to keep; the block freed first is removed first.
     """
 
     def __init__(self, limit: int) -> None:
@@ -53,11 +55,11 @@ class BlockCache:
         self.kept = 0
         self._free: list[tuple[int, int, np.ndarray]] = []  # size, time of freeing, memory
         self._time = 0
-        # A lease may end in a garbage collection that starts while its own thread holds the lock.
+        # A garbage collection may end a lease while its own thread holds the lock.
         self._lock = threading.RLock()
 
     def empty(self, n: int, dtype: np.dtype) -> np.ndarray:
-        """Array of `n` elements in a kept block, or in a new one."""
+        """Return an array of `n` elements in a kept block, or in a new one."""
         return np.asarray(_Lease(self, self._take(n * dtype.itemsize), n, dtype))
 
     def keep(self, block: np.ndarray) -> None:
@@ -91,10 +93,10 @@ class BlockCache:
 
 
 class _Lease:
-    """Owner of a block while arrays use it; they hold it as their base."""
+    """Owner of a block while arrays use it; it is their base."""
 
     is_exclusive = True
-    """The block cannot be written to elsewhere."""
+    """No other object can write to the block."""
 
     def __init__(self, cache: BlockCache, block: np.ndarray, n: int, dtype: np.dtype) -> None:
         self.cache = cache
@@ -104,13 +106,13 @@ class _Lease:
         }
 
     def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
-        # An argument: when Python ends, the names of this module may be gone.
+        # An argument: when Python ends, the names of this module may not exist any more.
         if not is_finalizing():
             self.cache.keep(self.block)
 
 
 def main_memory() -> int | None:
-    """Bytes of this machine's memory; None if that is unknown."""
+    """Return the bytes of this machine's memory, or None if unknown."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):
@@ -118,16 +120,16 @@ def main_memory() -> int | None:
 
 
 def default_limit() -> int:
-    """Bytes that the cache of this process keeps at most."""
+    """Return the maximum number of bytes that the cache of this process keeps."""
     return min(MOST_KEPT, (main_memory() or MOST_KEPT) // 8)
 
 
 blocks = BlockCache(default_limit())
-"""The cache of this process, shared by all CPU spaces."""
+"""The cache of this process, which all CPU spaces share."""
 
 
 def allocate(n: int, dtype: DTypeLike) -> np.ndarray:
-    """Uninitialised array of `n` elements; raises MemoryError as NumPy does."""
+    """Return an uninitialised array of `n` elements; raises MemoryError as NumPy does."""
     dtype = np.dtype(dtype)
     if n * dtype.itemsize < LEAST_BLOCK:
         return np.empty(n, dtype)
@@ -142,12 +144,12 @@ def allocate(n: int, dtype: DTypeLike) -> np.ndarray:
 
 
 def available_threads() -> int:
-    """As many as Numba has or is going to have.
+    """Return the number of threads that Numba has or will have.
 
     Raises
     ------
     DeviceUnavailable
-        If Numba is set not to compile.
+        If Numba's compilation is disabled.
     """
     config = getattr(sys.modules.get("numba"), "config", None)
     if config is not None:
@@ -160,7 +162,7 @@ def available_threads() -> int:
 
 
 def _number(variable: str) -> int:
-    """The number that an environment variable says; 0 for none, of which Numba warns if it is."""
+    """Return the number in an environment variable; 0 for text, of which Numba warns."""
     try:
         return int(os.environ.get(variable, ""))
     except ValueError:
@@ -168,7 +170,7 @@ def _number(variable: str) -> int:
 
 
 def _usable_cores() -> int:
-    """Cores that this process may use, counted as Numba does."""
+    """Return the number of cores that this process may use, counted as Numba does."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -1,11 +1,11 @@
-"""From a kernel to the LLVM module that a processor's core runs.
+"""The LLVM module of a kernel.
 
 The module holds the device functions, the kernel's body, and one C function
 ``name(start, stop, row)`` that runs the body for a range of work items.  ``row`` is the address of
 the packed arguments (`packing`): word 0 is the address of the work size, which the driver reads,
 the others are addresses of arrays or the bits of scalars.
 
-Many kernels call the same device functions, so that these are written once for all of them.
+Many kernels call the same device functions, which are written once for all of them.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class Written(NamedTuple):
     Attributes
     ----------
     head : llvmlite.ir.Function
-        What a call names; without its body, which would stay in memory.
+        The function that calls refer to, without its body, which would stay in memory.
     texts : list of str
-        It, and what it needs of LLVM.
+        Its text, and the declarations of LLVM that it needs.
     """
 
     head: ir.Function
@@ -39,7 +39,7 @@ class Written(NamedTuple):
 
 
 def module_text(typed: TypedFunction, name: str) -> str:
-    """The module with the C function `name` for the kernel `typed`."""
+    """Return the module with the C function `name` for the kernel `typed`."""
     module = ir.Module(name)
     _chunk(module, typed, name, _function(module, typed, "body"))
     texts = [text for device in typed.devices for text in _written(device).texts]
@@ -56,7 +56,7 @@ def _written(device: TypedFunction) -> Written:
 
 
 def _name_of(device: TypedFunction) -> str:
-    """A name for all that decides about the code of a device function."""
+    """Return a name that depends on everything that determines the code of a device function."""
     types = ", ".join(map(str, device.arguments.values()))
     meaning = f"{device.function.fingerprint} {types}"
     return f"{device.function.name}.{hashlib.sha256(meaning.encode()).hexdigest()[:24]}"
@@ -96,7 +96,7 @@ def _chunk(module: ir.Module, typed: TypedFunction, name: str, body: ir.Function
 
 
 def _argument(builder: ir.IRBuilder, row: ir.Value, position: int, kind: ArgumentType) -> ir.Value:
-    """The argument at the word `position` of a row."""
+    """Return the argument at the word `position` of a row."""
     address = builder.add(row, literal(8 * position, INT64))
     if isinstance(kind, ArrayType):
         word = builder.load(builder.inttoptr(address, WORD.as_pointer()))

@@ -1,7 +1,8 @@
-"""The threads of the CPU space: those of Numba, which is loaded when there is enough to do.
+"""Threads of the CPU space: those of Numba, which is loaded when there is enough work.
 
-Loading Numba takes longer than dividing a mesh of 100,000 vertices.  So the driver works on one
-thread until it has done so much (`WORK_BEFORE_THREADS`) that loading pays; then it calls `_load`.
+Loading Numba takes longer than partitioning a mesh of 100,000 vertices. So the driver works on one
+thread until it has done so much work (`WORK_BEFORE_THREADS`) that loading is worth it; then it
+calls `_load`.
 """
 
 from __future__ import annotations
@@ -18,21 +19,22 @@ from portpart.base.interrupts import late_signals
 Result = TypeVar("Result")
 
 _parallel_region = threading.Lock()
-"""Numba's thread pools are not safe to enter from two threads: one parallel region at a time."""
+"""Numba's thread pools must not be entered from two threads: one parallel region at a time."""
 
 _process = os.getpid()
-"""The process that has the threads.  A fork of it has none, and GNU OpenMP ends it for asking."""
+"""The process that has the threads. A fork has none; GNU OpenMP ends it on request of some."""
 
 _before: list[int] = []
-"""Number of threads that the caller has set for Numba's own loops, while it is another one."""
+"""Number of threads that the caller has set for Numba's own loops, while another number is set."""
 
 
 def run_with_threads(threads: int, work: Callable[..., Result], *arguments: Any) -> Result:
-    """What ``work(*arguments, threads)`` returns inside the parallel region; one thread needs none.
+    """Return ``work(*arguments, threads)``, called inside the parallel region; one thread needs
+    none.
 
-    A process made by fork works on its only thread.
-    The number that the caller has set for Numba's own loops is put back in the end.  The lock is
-    taken by a plain `with`, which an interrupt cannot tear apart.
+    A process made by fork works on its only thread. Afterwards the number that the caller has set
+    for Numba's own loops is restored. The lock is acquired by a plain `with`, which an interrupt
+    cannot break.
     """
     if threads == 1 or os.getpid() != _process:
         return work(*arguments, 1)
@@ -47,7 +49,7 @@ def run_with_threads(threads: int, work: Callable[..., Result], *arguments: Any)
 
 
 def _choose(threads: int) -> None:
-    """Let Numba's loops run on this many threads until the parallel region is left."""
+    """Set the number of threads of Numba's loops until the parallel region is left."""
     numba = sys.modules["numba"]
     before = numba.get_num_threads()
     if before != threads:
@@ -56,7 +58,7 @@ def _choose(threads: int) -> None:
 
 
 def _load(threads: int) -> int:
-    """Load the parallel loop for the driver, inside the parallel region; returns its address."""
+    """Load the parallel loop for the driver, inside the parallel region; return its address."""
     with late_signals():
         from portpart.backends.cpu.parallel_loop import loop
 

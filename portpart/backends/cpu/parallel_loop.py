@@ -1,4 +1,4 @@
-"""The one parallel loop of the CPU space, compiled by Numba: the loop, its words, and its cache."""
+"""The only parallel loop of the CPU space, which Numba compiles: loop, words, and cache."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from portpart.base import cache_folder
 
 
 # mypy: ignore-errors
-# (Numba's extension decorators give every function another signature than the one written.)
+# (Numba's extension decorators change the signatures of functions.)
 
 
 _INT64 = ir.IntType(64)
@@ -34,7 +34,7 @@ _INT64 = ir.IntType(64)
 
 @intrinsic
 def call_chunk(typingctx, function, start, stop, row):
-    """A call of the C function ``void(int64, int64, int64)`` at address `function`."""
+    """Call the C function ``void(int64, int64, int64)`` at address `function`."""
 
     def codegen(context, builder, signature, args):
         kind = ir.FunctionType(ir.VoidType(), [_INT64] * 3)
@@ -57,7 +57,7 @@ def store_word(typingctx, address, value):
 
 @intrinsic
 def new_word(typingctx):
-    """Address of an int64 in the frame of the calling function, not initialised."""
+    """Return the address of an int64 in the frame of the calling function, not initialised."""
 
     def codegen(context, builder, signature, args):
         return builder.ptrtoint(cgutils.alloca_once(builder, _INT64), _INT64)
@@ -67,7 +67,7 @@ def new_word(typingctx):
 
 @intrinsic
 def fetch_add_word(typingctx, address, amount):
-    """Atomically add to the int64 at `address`; returns the value before."""
+    """Atomically add to the int64 at `address`; return the value before."""
 
     def codegen(context, builder, signature, args):
         place = builder.inttoptr(args[0], _INT64.as_pointer())
@@ -78,9 +78,8 @@ def fetch_add_word(typingctx, address, amount):
 
 # C functions that Numba compiles, kept in our folder, next to the kernels ----------------------
 #
-# Numba's own cache does not check what it reads, ends with an error where it cannot write, and
-# lies
-# next to the source, where an installation may not be written.
+# Numba's own cache does not check files that it reads, fails if it cannot write, and is next to the
+# source, which may be read-only in an installation.
 
 
 def parallel_function(function: Callable[..., None], signature: str) -> CFunc:
@@ -92,7 +91,7 @@ def parallel_function(function: Callable[..., None], signature: str) -> CFunc:
 
 
 class _CheckedCache(NullCache):
-    """The cache that Numba asks before it compiles a function, and updates afterwards."""
+    """The cache that Numba reads before it compiles a function, and updates afterwards."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -104,7 +103,7 @@ class _CheckedCache(NullCache):
             return None
         try:
             return CompileResult._rebuild(target_context, *pickle.loads(code))
-        except Exception:  # whatever it is: the function can be compiled again
+        except Exception:  # whatever the error: the function can be compiled again
             return None
 
     def save_overload(self, sig: Signature, data: CompileResult) -> None:
@@ -116,7 +115,7 @@ class _CheckedCache(NullCache):
         return cache_folder.file_of(self.name, words)
 
 
-# The one parallel loop of the CPU space, compiled by Numba, whose threads it has ---------------
+# The only parallel loop of the CPU space, compiled by Numba, whose threads it uses -------------
 #
 # `drive` runs any kernel on all threads by its address.  Importing this module takes as long as
 # importing Numba.
@@ -125,10 +124,10 @@ class _CheckedCache(NullCache):
 def _start_threads() -> None:
     """Start Numba's threads so that they sleep, not spin, while they wait for work.
 
-    OpenMP's threads spin by default.  On a machine with other work a spinning thread uses up its
-    time slice, so that it does not run when it is needed: launches of 15 microseconds took 12 ms.
-    The variable is read when the OpenMP library is loaded, which happens here unless someone else
-    did it before; a choice of the user's stands.
+    OpenMP's threads spin by default. On a busy machine a spinning thread uses up its time slice, so
+    that it does not run when it is needed: launches of 15 microseconds took 12 ms. The variable is
+    read when the OpenMP library is loaded, which happens here unless other code has loaded it
+    before. A value that the user has set is kept.
     """
     name = "OMP_WAIT_POLICY"
     before = os.environ.get(name)
@@ -141,7 +140,7 @@ def _start_threads() -> None:
 
 
 def drive(function: int, row: int, count: int, chunk: int, workers: int) -> None:
-    """Run the callback for all items; threads take chunks as they become free."""
+    """Run the callback for all items; threads take chunks when they are free."""
     taken = new_word()
     store_word(taken, 0)
     for _ in prange(workers):
@@ -152,6 +151,6 @@ def drive(function: int, row: int, count: int, chunk: int, workers: int) -> None
             call_chunk(function, start, min(start + chunk, count), row)
 
 
-_start_threads()  # before the loop is loaded, which would start them its own way
+_start_threads()  # before the loop is loaded, which would start them with its own settings
 loop = parallel_function(drive, "void(int64, int64, int64, int64, int64)")
-"""It as a C function."""
+"""The loop as a C function."""

@@ -1,4 +1,4 @@
-"""Programs on the CPU: a list of instructions that a compiled loop walks, and that loop."""
+"""Programs on the CPU: a list of instructions, and the compiled loop that executes it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ from portpart.backends.cpu.compile import loaded, prepared
 from portpart.backends.cpu.parallel import run_with_threads
 from portpart.backends.programs import Bound
 
-# What runs kernels: two functions that LLVM compiles and that are kept like a kernel -----------
+# Two functions that run kernels; LLVM compiles them, and they are cached like a kernel ---------
 #
 # Kernels are compiled serially, as callbacks over a range of work items.  The driver calls them by
-# address: on the calling thread, or where there is much to do through the loop of `parallel`.
+# address: on the calling thread, or through the loop of `parallel` if there is much work.
 #
 # Both functions take packed words and return 0, or 1 if a callback has failed (`raise_failure`).
-# The
-# walk of a program that communicates returns where it goes on.
+# The walk of a program that communicates returns where to resume.
 
 
 def _text(name: str) -> str:
@@ -40,17 +39,17 @@ def _functions() -> tuple[Any, Any]:
 launch_objects, walk = _functions()
 
 
-# Programs on the CPU: a list of instructions that a compiled loop walks ------------------------
+# Programs on the CPU: a list of instructions that a compiled loop executes ---------------------
 
 
 TARGET = 5
-"""Field of an instruction that holds a jump's target."""
+"""Field of an instruction for the target of a jump."""
 
 _pack = struct.Struct("6q").pack
 
 
 class CpuExecutable:
-    """A program as instructions with one row of packed arguments per launch."""
+    """A program as instructions, with one row of packed arguments per launch."""
 
     def __init__(self, space: programs.ExecutionSpace, threads: int,
                  program: programs.Program) -> None:
@@ -63,7 +62,7 @@ class CpuExecutable:
         self._where = programs.address_of(self._instructions)
 
     def run(self, bindings: Mapping[str, Bound], size: int, sizes: Any = None) -> None:
-        """Run with `bindings`; the largest work size needs no preparation here."""
+        """Run with `bindings`; the largest work size needs no preparation."""
         places = self.table.place_scratch(sizes)
         scratch = self.space.empty(places[-1], np.uint8)
         table = np.empty(len(self.table), np.int64)
@@ -73,7 +72,7 @@ class CpuExecutable:
         position = run_with_threads(self.threads, self._walk, base, 0)
         if position == driver_module.DONE:
             return
-        # Few programs communicate, and every process would import this.
+        # Few programs communicate, and every process would import this module.
         from portpart.backends.communication import communicator_of, perform
 
         comm = communicator_of(self.program.name, bindings)
@@ -84,7 +83,7 @@ class CpuExecutable:
             position = run_with_threads(self.threads, self._walk, base, position)
 
     def _walk(self, table: int, begin: int, workers: int) -> int:
-        """Walk from an instruction on; returns where to go on after communication, or DONE."""
+        """Execute instructions from one on; return where to resume after communication, or DONE."""
         position: int = walk(_pack(self._where, len(self._instructions), table, workers,
                                    driver_module.STATE, begin))
         if position == driver_module.FAILED:
@@ -92,7 +91,9 @@ class CpuExecutable:
         return position
 
     def _own(self, table: np.ndarray, scratch: np.ndarray, sizes: Any) -> dict[str, np.ndarray]:
-        """Scratch, and the words that communication refers to, by the names of their slots."""
+        """Return scratch memory, and the words that communication refers to, by the names of their
+        slots.
+        """
         arrays = {}
         slots = (slot for slot in self.program.used_slots() if slot.scratch)
         for slot, begin in zip(slots, self.table.place_scratch(sizes)):
@@ -108,7 +109,7 @@ class CpuExecutable:
 
     @property
     def _end(self) -> int:
-        """Where the next instruction begins."""
+        """Return the place of the next instruction."""
         return driver_module.FIELDS * len(self.code)
 
     def _emit(self, steps: list[programs.Step]) -> None:
@@ -128,7 +129,9 @@ class CpuExecutable:
         self.code.append([driver_module.LAUNCH, function, row, weight, 0, 0])
 
     def _emit_test(self, step: programs.While | programs.Branch) -> None:
-        """A loop or branch; where its flag is zero, the program goes on behind the first side."""
+        """Emit a loop or branch; if its flag is zero, the program jumps to the end of the first
+        side.
+        """
         begin, (first, *others) = self._end, programs.sides_of(step)
         test = [driver_module.JUMP_IF_ZERO, 0, 0, 0, self.table.add_address(step.flag), 0]
         jump = [driver_module.JUMP, 0, 0, 0, 0, begin]

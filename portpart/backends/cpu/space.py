@@ -39,8 +39,8 @@ class CpuSpace(programs.ExecutionSpace):
     Parameters
     ----------
     threads : int or None
-        Threads for parallel loops; None, and a number above that, takes all that Numba offers: as
-        many as there are cores, or as the environment variable ``NUMBA_NUM_THREADS`` says.
+        Threads for parallel loops. None, or a number that is too large, means all threads of Numba:
+        the number of cores, or of the environment variable ``NUMBA_NUM_THREADS``.
     """
 
     kind = "cpu"
@@ -76,7 +76,7 @@ class CpuSpace(programs.ExecutionSpace):
         return array
 
     def synchronize(self) -> None:
-        """All launches have finished when they return."""
+        """Do nothing: all launches have finished when they return."""
 
     def parallel_for(self, n: int, kernel: Kernel, *args: Any, team: int = 1) -> None:
         if n <= 0:
@@ -103,11 +103,11 @@ class CpuSpace(programs.ExecutionSpace):
 _pack = [struct.Struct(f"{7 + n}q").pack for n in range(MAX_ARGUMENTS + 1)]
 
 _functions: dict[tuple[Hashable, ...], int] = {}
-"""Address of the compiled function by kernel and types of arguments."""
+"""Address of the compiled function, by kernel and types of arguments."""
 
 
 def _launch(n: int, kernel: Kernel, args: tuple[Any, ...], weight: int, workers: int) -> None:
-    """One launch; every step here is paid by each of the many small ones."""
+    """Launch a kernel. Every step here is paid by each of many small launches."""
     key: list[Hashable] = [kernel]
     words: list[int] = []
     arrays = 0
@@ -115,7 +115,7 @@ def _launch(n: int, kernel: Kernel, args: tuple[Any, ...], weight: int, workers:
         kind = type(argument)
         if kind is ndarray and programs.DATA_POINTER:
             if argument.ndim != 1 or not argument.flags.c_contiguous:
-                programs.tag_of(argument)  # says what is wrong
+                programs.tag_of(argument)  # raises the error
             arrays |= 1 << len(words)
             key.append(argument.dtype)
             words.append(id(argument))

@@ -1,6 +1,6 @@
 """Statements of a typed function as LLVM blocks.
 
-Variables have a place in the frame; LLVM's passes bring them into registers.
+Variables are in the frame; LLVM's passes move them into registers.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class LlvmStatementWriter:
     ----------
     typed : TypedFunction
     function : llvmlite.ir.Function
-        Declared with the parameters that are present.
+        Declared with the parameters that are not absent.
     devices : mapping
         The LLVM function of each specialised device function.
     """
@@ -36,7 +36,7 @@ class LlvmStatementWriter:
         self.expressions = LlvmExpressionWriter(typed, self.builder, devices)
         self.arithmetic = self.expressions.arithmetic
         self.loops: list[tuple[ir.Block, ir.Block]] = []
-        """Where `continue` and `break` of each enclosing loop lead."""
+        """Targets of `continue` and `break` of each enclosing loop."""
         present = [name for name, kind in typed.arguments.items() if kind is not ABSENT]
         self.expressions.parameters.update(zip(present, function.args, strict=True))
 
@@ -55,7 +55,7 @@ class LlvmStatementWriter:
             self.expressions.variables[name] = self.builder.alloca(value_type(dtype))
 
     def block(self, statements: list[ast.stmt]) -> None:
-        """Write `statements` up to the one that leaves."""
+        """Write `statements` up to the first one that leaves the block."""
         for statement in self.typed.live(statements):
             if self.builder.block.is_terminated:
                 return
@@ -146,7 +146,9 @@ class LlvmStatementWriter:
         self.loops.pop()
 
     def _for(self, node: ast.For) -> None:
-        """A separate counter runs: the variable may be changed, and keeps its last value."""
+        """Write a loop with a separate counter: the variable may be changed, and keeps its last
+        value.
+        """
         assert isinstance(node.target, ast.Name)
         assert isinstance(node.iter, ast.Call)
         builder, kind = self.builder, self.expressions.type_of(node.iter)
@@ -173,7 +175,7 @@ class LlvmStatementWriter:
         builder.position_at_end(after)
 
     def _bounds(self, call: ast.Call, kind: np.dtype) -> tuple[ir.Value, ir.Value, ir.Value]:
-        """start, stop and step."""
+        """Return start, stop and step."""
         given = [self.expressions.converted(argument, kind) for argument in call.args]
         if len(given) == 1:
             return literal(0, kind), given[0], literal(1, kind)

@@ -1,7 +1,7 @@
 """Numbers of the kernel language as LLVM values: types, conversions, operators.
 
-The results are Python's and Numba's: integers wrap, `//` and `%` floor and give 0 for a division
-by zero, shifts take their amount modulo 64.
+Results are as in Python and Numba: integers wrap, `//` and `%` floor, a division by zero gives 0,
+and amounts of shifts are taken modulo 64.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ COMPARISONS: dict[type, str] = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.
 
 
 def value_type(dtype: np.dtype) -> ir.Type:
-    """LLVM type of a number that is computed with."""
+    """Return the LLVM type of a number in computations."""
     if dtype.kind == "f":
         return ir.FloatType() if dtype == FLOAT32 else ir.DoubleType()
     return BIT if dtype == BOOL else ir.IntType(8 * dtype.itemsize)
 
 
 def memory_type(dtype: np.dtype) -> ir.Type:
-    """LLVM type of an element of an array: a bool takes a byte."""
+    """Return the LLVM type of an element of an array: a bool has a byte."""
     return BYTE if dtype == BOOL else value_type(dtype)
 
 
 def literal(value: bool | int | float, dtype: np.dtype) -> ir.Constant:
-    """The constant `value` as `dtype`; integers wrap."""
+    """Return the constant `value` as `dtype`; integers wrap."""
     if dtype.kind == "f":
         return ir.Constant(value_type(dtype), float(dtype.type(value)))
     if dtype == BOOL:
@@ -52,7 +52,7 @@ class Arithmetic:
         self.builder = builder
 
     def convert(self, value: ir.Value, source: np.dtype, target: np.dtype) -> ir.Value:
-        """`value` of type `source` as `target`."""
+        """Return `value` of type `source` as `target`."""
         if source == target:
             return value
         to, builder = value_type(target), self.builder
@@ -72,7 +72,7 @@ class Arithmetic:
         return (builder.sext if signed else builder.zext)(value, to)
 
     def compare(self, symbol: str, left: ir.Value, right: ir.Value, dtype: np.dtype) -> ir.Value:
-        """``left symbol right`` of two values of type `dtype`."""
+        """Return ``left symbol right`` of two values of type `dtype`."""
         if dtype.kind == "f":
             if symbol == "!=":
                 return self.builder.fcmp_unordered(symbol, left, right)
@@ -83,7 +83,7 @@ class Arithmetic:
 
     def binary(self, op: ast.operator, left: ir.Value, left_type: np.dtype, right: ir.Value,
                right_type: np.dtype) -> tuple[ir.Value, np.dtype]:
-        """``left op right`` and its type."""
+        """Return ``left op right`` and its type."""
         dtype = binary_type(op, left_type, right_type)
         a, b = self.convert(left, left_type, dtype), self.convert(right, right_type, dtype)
         if isinstance(op, (ast.FloorDiv, ast.Mod)):
@@ -97,7 +97,7 @@ class Arithmetic:
 
     def unary(self, op: ast.unaryop, value: ir.Value, source: np.dtype,
               target: np.dtype) -> ir.Value:
-        """``op value`` as `target`; like Numba in the operand's own width, before it widens."""
+        """Return ``op value`` as `target`; as in Numba, the operation precedes widening."""
         if isinstance(op, (ast.Not, ast.Invert)):
             return self.convert(self.builder.not_(value), source, target)
         if isinstance(op, ast.USub):
@@ -105,11 +105,11 @@ class Arithmetic:
         return self.convert(value, source, target)
 
     def extreme(self, symbol: str, first: ir.Value, second: ir.Value, dtype: np.dtype) -> ir.Value:
-        """The smaller ("<") or larger (">") of two values, the first of equal ones."""
+        """Return the smaller ("<") or larger (">") of two values, the first of equal ones."""
         return self.builder.select(self.compare(symbol, second, first, dtype), second, first)
 
     def magnitude(self, value: ir.Value, dtype: np.dtype) -> ir.Value:
-        """The absolute value."""
+        """Return the absolute value."""
         if dtype.kind == "f":
             return self._call("llvm.fabs", value, dtype)
         negative = self.compare("<", value, literal(0, dtype), dtype)
@@ -128,7 +128,9 @@ class Arithmetic:
         return (self.builder.ashr if dtype == INT64 else self.builder.lshr)(value, amount)
 
     def _divided(self, a: ir.Value, b: ir.Value, dtype: np.dtype) -> tuple[ir.Value, ir.Value]:
-        """Quotient and rest of integers, floored; 0 where there is none, as in Numba."""
+        """Return quotient and remainder of integers, floored; 0 for a division by zero, as in
+        Numba.
+        """
         builder, zero, one = self.builder, literal(0, dtype), literal(1, dtype)
         impossible = self.compare("==", b, zero, dtype)
         if dtype == UINT64:
@@ -149,7 +151,7 @@ class Arithmetic:
 
     def _float_divided(self, a: ir.Value, b: ir.Value,
                        dtype: np.dtype) -> tuple[ir.Value, ir.Value]:
-        """Quotient and rest by the steps of CPython's float_divmod, as in Numba."""
+        """Return quotient and remainder by the steps of CPython's float_divmod, as in Numba."""
         builder, zero, one = self.builder, literal(0.0, dtype), literal(1.0, dtype)
         by_zero, first = self.compare("==", b, zero, dtype), builder.frem(a, b)
         divided = builder.fdiv(builder.fsub(a, first), b)
