@@ -1,4 +1,4 @@
-"""Kernels of the CUDA space: translated, compiled in modules, loaded."""
+"""Kernels of the CUDA space: translated, compiled in modules, and loaded."""
 
 from __future__ import annotations
 
@@ -23,19 +23,21 @@ if TYPE_CHECKING:
     from cupy.cuda import Function, Module
 
 WORTH_RESIDENT = 1 << 15
-"""Launches from Python of a program from which its resident kernel pays: a quarter of a second."""
+"""Number of launches from Python after which a program's resident kernel is worth compiling: a
+quarter of a second.
+"""
 
 Key = tuple[Kernel, tuple[str, ...], int]
-"""A kernel, the tags of its arguments, the width of its team."""
+"""A kernel, the tags of its arguments, and the width of its team."""
 
 
 def blocks_for(items: int, team: int, limit: int) -> int:
-    """Blocks of a launch over `items` work items, at least one and at most `limit`."""
+    """Return the number of blocks for `items` work items, at least one and at most `limit`."""
     return max(1, min(limit, -(-items * team // BLOCK)))
 
 
 class KernelCache:
-    """Compiled kernels of a device by key; safe to use from several threads."""
+    """Compiled kernels of a device, by key. Thread-safe."""
 
     def __init__(self, cupy: ModuleType, device: int) -> None:
         self.cupy = cupy
@@ -45,24 +47,26 @@ class KernelCache:
         self._lock = threading.RLock()
 
     def direct(self, kernel: Kernel, tags: tuple[str, ...], team: int) -> Function:
-        """The entry point that takes the work size and the arguments as parameters."""
+        """Return the entry point whose parameters are the work size and the arguments."""
         return self._function((kernel, tags, team), DIRECT, quick=False)
 
     def packed(self, program: Program, quick: bool) -> dict[int, Function]:
-        """Entry points that take a row in memory, by the identities of a program's launches."""
+        """Return entry points that read a row from memory, by the identities of a program's
+        launches.
+        """
         keys = keys_of(program)
         ask_together(self.modules, keys, PACKED, quick)
         return {id(step): self._function(key, PACKED, quick)
                 for step, key in zip(program.launches(), keys, strict=True)}
 
     def ask_packed(self, programs: Sequence[Program], quick: bool) -> None:
-        """Have the kernels of several programs compiled side by side, for `packed`."""
+        """Start to compile the kernels of several programs in parallel, for `packed`."""
         keys = dict.fromkeys(key for program in programs for key in keys_of(program))
         ask_together(self.modules, list(keys), PACKED, quick)
 
     def resident(self, text: ProgramText, waits: bool,
                  walked: Walked | None = None) -> ResidentKernel:
-        """The kernel of a resident program."""
+        """Return the kernel of a resident program."""
         return ResidentKernel(self.cupy, self.modules, text, waits, walked)
 
     def _function(self, key: Key, entry: str, quick: bool) -> Function:
@@ -77,14 +81,14 @@ class KernelCache:
 
 
 class Walked:
-    """How many launches from Python there will be before resident kernels are compiled."""
+    """Number of launches from Python before resident kernels are compiled."""
 
     def __init__(self) -> None:
         self.left = WORTH_RESIDENT
 
 
 class ResidentKernel:
-    """The kernel of a resident program, which is compiled in the background once that pays.
+    """The kernel of a resident program, compiled in the background when that is worth it.
 
     Parameters
     ----------
@@ -92,9 +96,9 @@ class ResidentKernel:
     modules : Modules
     text : ProgramText
     waits : bool
-        Whether the program must not run without it.
+        Whether the program must wait for the kernel.
     walked : Walked, optional
-        Counts launches of several programs that run in turn.
+        Counts the launches of several programs that run in turn.
     """
 
     def __init__(self, cupy: ModuleType, modules: Modules, text: ProgramText,
@@ -107,20 +111,20 @@ class ResidentKernel:
 
     @property
     def is_kept(self) -> bool:
-        """Whether its code is there, or has been asked for."""
+        """Whether its code is available, or has been requested."""
         return self._code is not None
 
     def ask(self) -> None:
-        """Have it compiled, if nothing can run without it."""
+        """Request the kernel if the program must wait for it."""
         if self._code is None and self._waits:
             self._code = ask_resident(self._modules, self._text)
 
     def walked(self, launches: int) -> None:
-        """Count a run without it."""
+        """Count a run without the kernel."""
         self._walked.left -= launches
 
     def ready(self) -> Function:
-        """The function; None while it is not there."""
+        """Return the function, or None while it is not available."""
         if self._function is None:
             if self._code is None and (self._waits or self._walked.left <= 0):
                 self._code = ask_resident(self._modules, self._text)
@@ -131,41 +135,41 @@ class ResidentKernel:
 
 
 def loaded(cupy: ModuleType, code: bytes) -> Any:
-    """The module on the current device; it stays as long as one of its functions."""
+    """Return the module on the current device; it exists as long as one of its functions."""
     module = cupy.cuda.Module()
     module.load(code)
     return module
 
 
 def translated(key: Key, entry: str) -> Translation:
-    """The text of a kernel with one entry point."""
+    """Return the text of a kernel with one entry point."""
     kernel, tags, team = key
     return translate(kernel, tuple(map(type_of, tags)), team, (entry,))
 
 
 def keys_of(program: Program) -> list[Key]:
-    """The kernels of a program's launches, each with what it is compiled for."""
+    """Return the keys of the kernels of a program's launches."""
     return [(step.kernel, tuple(map(tag_of, step.args)), step.team) for step in program.launches()]
 
 
 def ask(modules: Modules, key: Key, entry: str, quick: bool = False) -> Code:
-    """Have a kernel compiled: to be launched from Python, or for programs that are not resident."""
+    """Request a kernel, to be launched from Python or for programs that are not resident."""
     return modules.ask(_words(key, entry), lambda: CUDA_PRELUDE + _text(key, entry), quick)
 
 
 def ask_together(modules: Modules, keys: list[Key], entry: str, quick: bool) -> None:
-    """Have kernels compiled, several in a module."""
+    """Request kernels, several per module."""
     parts = ((_words(key, entry), partial(_text, key, entry)) for key in keys)
     modules.ask_together(parts, CUDA_PRELUDE, quick)
 
 
 def ask_resident(modules: Modules, text: ProgramText) -> Code:
-    """Have the kernel of a resident program compiled, during other work if possible."""
+    """Request the kernel of a resident program, compiled during other work if possible."""
     return modules.ask(text.words, lambda: CUDA_PRELUDE + text.write(), later=modules.quick)
 
 
 def symbol_of(key: Key, entry: str) -> str:
-    """Name of an entry point, which no other kernel's has."""
+    """Return the name of an entry point, which is unique to the kernel."""
     own = _own_name(key, entry)
     return own if entry == DIRECT else packed_name(own)
 

@@ -1,4 +1,4 @@
-"""Kernel words in C++ that the host's compiler and NVRTC read alike: types and arithmetic."""
+"""Kernel words in C++ that the host's compiler and NVRTC understand: types and arithmetic."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ typedef unsigned long long uint64;
 typedef float float32;
 typedef double float64;
 """
-"""The language's scalar types under their own names."""
+"""The language's scalar types, with the same names."""
 
 COPYING = TYPES + """
 namespace {
@@ -39,7 +39,7 @@ __device__ void copy_elements(int64 target, int64 source, int64 count, int64 wid
 
 }  // namespace
 """
-"""Of kernels that move elements between addresses, in which all threads take part."""
+"""For kernels that move elements between addresses with all threads."""
 
 ARITHMETIC = """
 namespace pp {
@@ -165,4 +165,4 @@ template <class T> __device__ __forceinline__ T argument(const int64* row, int p
 
 }  // namespace pp
 """
-"""Operators with Python's and Numba's results; needs float_rest, float_floor and float_abs."""
+"""Operators with the results of Python and Numba. Need float_rest, float_floor and float_abs."""

@@ -1,4 +1,4 @@
-"""C++ variables: their names, and the innermost block that can hold their declaration."""
+"""C++ variables: their names, and the innermost blocks for their declarations."""
 
 from __future__ import annotations
 
@@ -9,22 +9,21 @@ from functools import lru_cache
 
 from portpart.backends.language.kernels import TypedFunction
 
-# Where the C++ declaration of each variable goes: into the innermost block that can hold it ----
+# The C++ declaration of each variable is in the innermost block that can hold it ---------------
 #
-# Python's variables belong to the function, C++'s to a block.  A block can hold a variable if it
-# is
-# given a value there before anything else mentions it; several blocks may each hold their own.
+# Python's variables belong to the function, C++'s to a block. A block can hold a variable if the
+# variable is assigned there before any other use; several blocks may each hold their own.
 
 
 class Places:
-    """Declares the variables of one function."""
+    """Places the declarations of one function's variables."""
 
     def __init__(self, typed: TypedFunction) -> None:
         self.typed = typed
 
     def split(self, live: list[ast.stmt],
               pending: set[str]) -> tuple[list[list[str]], list[set[str]]]:
-        """For each statement: what to declare in front of it, and what it can hold inside.
+        """Return for each statement the variables declared before it, and those it can hold inside.
 
         `live` are the statements of one block, `pending` the variables that only they mention.
         """
@@ -43,13 +42,13 @@ class Places:
         return front, inner
 
     def _inside(self, name: str, users: list[ast.stmt]) -> bool:
-        """True if `name` can be declared inside the statements that mention it."""
+        """Whether `name` can be declared inside the statements that mention it."""
         if len(users) == 1:
             return self._passes_on(users[0], name)
         return not assigns(users[0], name) and all(self._holds(node, name) for node in users)
 
     def _passes_on(self, node: ast.stmt, name: str) -> bool:
-        """True if only blocks inside `node` mention `name`, or it is a loop over `name`."""
+        """Whether only blocks inside `node` mention `name`, or it is a loop over `name`."""
         if isinstance(node, ast.For):
             if name in mentioned(node.target):
                 stored = any(_stores(child, name) for child in node.body)
@@ -58,7 +57,7 @@ class Places:
         return isinstance(node, (ast.If, ast.While)) and name not in mentioned(node.test)
 
     def _holds(self, node: ast.stmt, name: str) -> bool:
-        """True if, besides, each of these blocks assigns `name` first."""
+        """Whether only blocks inside `node` mention `name`, and each assigns it first."""
         if not self._passes_on(node, name):
             return False
         if isinstance(node, ast.For) and name in mentioned(node.target):
@@ -75,7 +74,7 @@ class Places:
 
 @lru_cache(maxsize=1 << 16)
 def mentioned(node: ast.AST) -> frozenset[str]:
-    """Names that occur in `node`; the same functions are written for many types."""
+    """Return the names that occur in `node`; cached, since functions are written for many types."""
     return frozenset(_names(node))
 
 
@@ -90,7 +89,7 @@ def _names(node: ast.AST) -> Iterator[str]:
 
 
 def assigns(node: ast.stmt, name: str) -> bool:
-    """True if `node` is the plain assignment ``name = ...``."""
+    """Whether `node` is the plain assignment ``name = ...``."""
     if not (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)):
         return False
     return node.targets[0].id == name
@@ -103,7 +102,7 @@ def _stores(node: ast.AST, name: str) -> bool:
     )
 
 
-# C++ names for the names of a kernel: the same, unless C++ or our prelude uses them ------------
+# C++ names for the names of a kernel: equal, unless C++ or our prelude uses them ---------------
 
 
 _RESERVED = frozenset(
@@ -130,13 +129,13 @@ class NameTable:
         self._taken = set(_RESERVED | reserved)
 
     def __call__(self, name: str, preferred: str | None = None) -> str:
-        """The C++ name of `name`, always the same; like `preferred` if that is given."""
+        """Return the C++ name of `name`, always the same; similar to `preferred` if given."""
         if name not in self._given:
             self._given[name] = self.fresh(preferred or name)
         return self._given[name]
 
     def fresh(self, preferred: str) -> str:
-        """A C++ name like `preferred` that nothing else has."""
+        """Return an unused C++ name similar to `preferred`."""
         text = re.sub(r"[^0-9A-Za-z_]", lambda match: f"u{ord(match[0]):x}", preferred)
         text = re.sub("__+", "_", text)
         if re.match("_[A-Z]", text):

@@ -1,9 +1,9 @@
-"""A call without a device: nothing runs, but the code of all that would run is asked for.
+"""A call without a device: nothing runs, but all code that would run is requested.
 
-A call that needs ten modules waits for ten compilers, one by one, for each module is asked
-for when the one before has run.  Rehearsed, it asks for all of them at once, and they are compiled
-side by side.  Arrays are those of the host, full of zeros that are never changed; where the size of
-what comes next is read from one, `ExecutionSpace.read` guesses it.
+A call that needs ten modules waits for ten compilers in sequence, because each module is requested
+when the previous one has run. A dry run requests all of them first, and they are compiled in
+parallel. Arrays are in host memory and full of zeros that never change; if a size is read from one,
+`ExecutionSpace.read` guesses it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class DryRunSpace(ExecutionSpace):
-    """A CUDA space of which there is nothing but its compiler.
+    """A CUDA space that has only the compiler.
 
     Parameters
     ----------
@@ -52,13 +52,13 @@ class DryRunSpace(ExecutionSpace):
         self._wanted: dict[str, dict[Key, None]] = {DIRECT: {}, PACKED: {}}
 
     def ask(self) -> None:
-        """Have the kernels compiled that were wanted since this was done last."""
+        """Request the kernels that were used since the last request."""
         for entry, keys in self._wanted.items():
             ask_together(self.modules, list(keys), entry, quick=entry == PACKED)
             keys.clear()
 
     def empty(self, n: int, dtype: DTypeLike) -> Array:
-        return np.zeros(n, dtype)  # untouched pages take no memory
+        return np.zeros(n, dtype)  # unused pages need no memory
 
     def full(self, n: int, value: float, dtype: DTypeLike) -> Array:
         return np.full(n, value, dtype) if value else np.zeros(n, dtype)
@@ -73,7 +73,7 @@ class DryRunSpace(ExecutionSpace):
         return expected_size()
 
     def synchronize(self) -> None:
-        """There is nothing to wait for."""
+        """Do nothing: there is nothing to wait for."""
 
     def library_sort(self, keys: Array) -> Array:
         return np.zeros(len(keys), np.int64)
@@ -103,7 +103,7 @@ class _Unrun:
 
 
 class CudaDryRuns:
-    """The calls that have been rehearsed, each once for all processes that share a cache folder."""
+    """The calls of which a dry run was made, once for all processes that share a cache folder."""
 
     def __init__(self, modules: Modules) -> None:
         self.space = DryRunSpace(modules)
@@ -111,9 +111,9 @@ class CudaDryRuns:
         self._lock = threading.Lock()
 
     def once(self, kind: str, call: Callable[[ExecutionSpace], None]) -> None:
-        """Rehearse a call, unless one of its kind has been.
+        """Make a dry run of a call, unless one of this kind was made.
 
-        A rehearsal only saves time: where one goes wrong, code is compiled when it is wanted.
+        A dry run only saves time: if one fails, code is compiled when it is used.
         """
         if kind in self._done:
             return

@@ -1,8 +1,8 @@
 """Expressions of a typed function as CUDA C++.
 
-Integer results are always 64 bits wide, as in Numba.  Signed sums and products go through words
-that wrap (signed overflow is undefined in C++), `//` and `%` through words that floor; everything
-else is an infix operator whose operands have been brought to one type.
+Integer results are always 64 bits wide, as in Numba.  Signed sums and products use words that wrap
+(signed overflow is undefined in C++), `//` and `%` use words that floor; all other operators are
+infix, with operands converted to one type.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ _TEMPLATES: dict[type, str] = {
 
 
 def type_name(dtype: np.dtype | None) -> str:
-    """C++ name of a scalar type; the prelude defines these names."""
+    """Return the C++ name of a scalar type; the prelude defines these names."""
     return "void" if dtype is None else str(dtype)
 
 
 def literal(value: bool | int | float, dtype: np.dtype) -> str:
-    """The constant `value` as an expression of type `dtype`."""
+    """Return the constant `value` as an expression of type `dtype`."""
     if dtype == types.BOOL:
         return "true" if value else "false"
     if dtype.kind == "f":
@@ -70,14 +70,14 @@ def _float_literal(value: Any, dtype: np.dtype) -> str:
 
 @dataclass(frozen=True)
 class Value:
-    """A piece of C++ with its type and, if it is known, its value."""
+    """A piece of C++ with its type and, if known, its value."""
 
     text: str
     dtype: np.dtype
     constant: bool | int | float | None = None
 
     def converted(self, dtype: np.dtype) -> str:
-        """The value as an expression of exactly the type `dtype`."""
+        """Return the value as an expression of exactly the type `dtype`."""
         if isinstance(self.constant, int) or (self.constant is not None and dtype.kind == "f"):
             return literal(self.constant, dtype)
         return self.text if self.dtype == dtype else f"{dtype}({self.text})"
@@ -90,9 +90,9 @@ class CudaExpressionWriter:
     ----------
     typed : TypedFunction
     name_of
-        C++ name of a parameter or variable.
+        Returns the C++ name of a parameter or variable.
     device_name
-        C++ name of a specialised device function.
+        Returns the C++ name of a specialised device function.
     """
 
     def __init__(self, typed: TypedFunction, name_of: NameOf, device_name: DeviceName) -> None:
@@ -101,25 +101,25 @@ class CudaExpressionWriter:
         self.device_name = device_name
 
     def type_of(self, node: ast.expr) -> np.dtype:
-        """Type of an expression."""
+        """Return the type of an expression."""
         return self.typed.types[node]
 
     def write(self, node: ast.expr) -> str:
-        """`node` as C++, of its inferred type."""
+        """Return `node` as C++, of its inferred type."""
         if node in self.typed.constants:
             return literal(self.typed.constants[node], self.type_of(node))
         return str(getattr(self, type(node).__name__.lower())(node))
 
     def value(self, node: ast.expr) -> Value:
-        """`node` with what is known of it."""
+        """Return `node` with its type and known value."""
         return Value(self.write(node), self.type_of(node), self.typed.constants.get(node))
 
     def converted(self, node: ast.expr, dtype: np.dtype) -> str:
-        """`node` as an expression of exactly the type `dtype`."""
+        """Return `node` as an expression of exactly the type `dtype`."""
         return self.value(node).converted(dtype)
 
     def operand(self, node: ast.expr) -> str:
-        """`node` as an operand of an infix operator."""
+        """Return `node` as an operand of an infix operator."""
         return grouped(self.write(node))
 
     def name(self, node: ast.Name) -> str:
@@ -192,7 +192,7 @@ class CudaExpressionWriter:
         return array.dtype
 
     def fold(self, name: str, node: ast.Call) -> str:
-        """min, max and abs; more than two operands are taken from left to right."""
+        """Return min, max or abs; more than two operands are processed from left to right."""
         dtype = self.type_of(node)
         text = self.converted(node.args[0], dtype)
         if name == "abs":
@@ -209,7 +209,7 @@ class CudaExpressionWriter:
 
 
 def grouped(text: str) -> str:
-    """`text` in parentheses if it has an operator outside of all brackets."""
+    """Return `text`, in parentheses if it has an operator outside of all brackets."""
     depth = 0
     for character in text:
         depth += (character in "([") - (character in ")]")
@@ -219,7 +219,7 @@ def grouped(text: str) -> str:
 
 
 def binary(op: ast.operator, left: Value, right: Value) -> Value:
-    """``left op right`` in the type Numba gives it."""
+    """Return ``left op right`` in Numba's type of it."""
     dtype, kind = types.binary_type(op, left.dtype, right.dtype), type(op)
     if kind in _WRAPPING and dtype == types.INT64:
         return Value(f"pp::{_WRAPPING[kind]}({left.text}, {right.text})", dtype)
@@ -230,7 +230,7 @@ def binary(op: ast.operator, left: Value, right: Value) -> Value:
 
 
 def _infix(symbol: str, left: Value, right: Value, common: np.dtype) -> str:
-    """Both operands brought to the type `common`; C++ converts one if the other has it."""
+    """Convert the operands to the type `common`; C++ converts one if the other has it."""
     first, second = left.text, right.text
     if left.constant is not None:
         first = left.converted(common)

@@ -37,22 +37,24 @@ class Device(Protocol):
     profiling: bool
 
     def active(self) -> AbstractContextManager[cuda.Device]:
-        """Context in which this device is CuPy's current one."""
+        """Return a context in which this device is CuPy's current one."""
 
     def current_stream(self) -> Stream:
-        """CuPy's current stream of the calling thread."""
+        """Return CuPy's current stream of the calling thread."""
 
     def empty(self, n: int, dtype: DTypeLike) -> ndarray:
-        """Uninitialised array of `n` elements."""
+        """Return an uninitialised array of `n` elements."""
 
     def zeros(self, n: int, dtype: DTypeLike) -> ndarray:
-        """Array of `n` zeros."""
+        """Return an array of `n` zeros."""
 
     def asarray(self, values: ArrayLike, dtype: DTypeLike | None = None) -> ndarray:
-        """`values` as a contiguous array of this device."""
+        """Return `values` as a contiguous array of this device."""
 
     def address_of(self, array: ndarray) -> int:
-        """Where an array begins that a kernel on this device can read; any other is refused."""
+        """Return the address of an array that kernels on this device can read; others raise an
+        error.
+        """
 
 
 # Cooperative launches: all blocks run at the same time, so they may wait for each other --------
@@ -64,7 +66,7 @@ def can_cooperate(cupy: ModuleType, device: int) -> bool:
 
 
 class Given:
-    """The values that a kernel is given, bound once: those of a layout."""
+    """The values that a kernel receives, bound once: those of a layout."""
 
     def __init__(self, layout: ProgramTable) -> None:
         self._values = layout.values()
@@ -72,12 +74,12 @@ class Given:
         self.arguments = ctypes.addressof(self._places)
 
     def set_where(self, where: tuple[int, ...]) -> None:
-        """Set the addresses that differ from launch to launch."""
+        """Set the addresses that differ between launches."""
         self._values[ProgramTable.WHERE] = array("q", where)
 
 
 class Resident:
-    """The kernel of a program on a device, with what it keeps there; launched cooperatively.
+    """The kernel of a program on a device, with its data there; launched cooperatively.
 
     Parameters
     ----------
@@ -88,8 +90,8 @@ class Resident:
     Attributes
     ----------
     where : tuple of int
-        Addresses of the plan of rows, of words, and where all blocks meet, in the next run and in
-        the one after that.
+        Addresses of the plan of rows, of words, and of the barrier of all blocks, for the next run
+        and for the one after that.
     """
 
     def __init__(self, function: Function, space: Device, layout: ProgramTable) -> None:
@@ -103,7 +105,7 @@ class Resident:
         self._plan = space.asarray(layout.plan())
         sizes = layout.sizes
         words = -(-8 * (sizes.numbers + sizes.zeros) // LINE) * LINE
-        # Waiting blocks read the place where they meet all the time: writes near it take long.
+        # Waiting blocks read the barrier all the time, so that writes near it are slow.
         self._memory = space.zeros((words + 2 * LINE) // 8, np.int64)
         begin = int(self._memory.data.ptr)
         self.where = int(self._plan.data.ptr), begin, begin + words, begin + words + LINE
@@ -111,9 +113,9 @@ class Resident:
         self._arguments = ctypes.addressof(self._given)
 
     def launch(self, stream: Stream, blocks: int, given: Given | None = None) -> None:
-        """Start the kernel with the values of its layout, or others; for one thread at a time.
+        """Launch the kernel with the values of its layout, or others; one thread at a time.
 
-        On each multiprocessor that many blocks, if they fit.
+        Each multiprocessor gets `blocks` blocks, if they fit.
         """
         arguments = self._arguments
         if given is not None:
@@ -126,13 +128,13 @@ class Resident:
         self.where = plan, words, there, here
 
 
-# Launches of single kernels: the driver is given the words of the arguments --------------------
+# Launches of single kernels: the driver receives the words of the arguments --------------------
 #
-# CuPy examines every argument once more and packs it, which takes longer than the launch.
+# CuPy checks every argument again and packs it, which takes longer than the launch.
 
 
 class Direct:
-    """A kernel that takes this many arguments, each in the low bytes of a word.
+    """A kernel with `count` arguments, each in the low bytes of a word.
 
     Parameters
     ----------
@@ -154,12 +156,13 @@ class Direct:
         self._lock = threading.Lock()
 
     def launch(self, words: list[int], stream: Stream, blocks: int) -> None:
-        """Start this many blocks with these arguments, which the driver has read when this returns.
+        """Launch this many blocks with these arguments, which the driver has read when this
+        returns.
 
         Raises
         ------
         InputError
-            If a number does not fit a word.
+            If a number does not fit into a word.
         """
         try:
             given = array("q", words)

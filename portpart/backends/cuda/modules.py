@@ -1,8 +1,9 @@
-"""Modules of CUDA C++: compiled in threads, kept in the cache folder.
+"""Modules of CUDA C++, compiled in threads and kept in the cache folder.
 
-A module is known by what its text depends on, so that one that is kept needs no text.  Texts that
-are requested together share modules of a moderate length: NVRTC takes 20 ms to begin with each, in
-which no other thread compiles, and threads have no more to do at once than there are modules.
+A module is identified by all that its text depends on, so that a cached module needs no text. Texts
+that are requested together are combined into modules of moderate length: NVRTC takes 20 ms to begin
+with each module, during which no other thread compiles, and no more threads work than there are
+modules.
 """
 
 from __future__ import annotations
@@ -16,24 +17,25 @@ from portpart.backends.language.fingerprint import compilers_fingerprint
 from portpart.base import cache_folder
 
 ENOUGH = {False: 15_000, True: 30_000}
-"""Characters of parts that make a module, more for a compiler in a hurry: it takes half a second
-for one, and a call needs some twenty."""
+"""Minimum characters of a module; more for a fast compilation, which takes half a second for each
+module, and a call needs some twenty.
+"""
 
 ELSEWHERE = b"portpart: in "
-"""What a file begins with that names another, which has the code of this part among others."""
+"""Beginning of a file that names another file, which has the code of this part among others."""
 
 Text = Callable[[], str]
 
 
 class Modules:
-    """The modules for a kind of device; safe to use from several threads.
+    """The modules for a kind of device. Thread-safe.
 
     Parameters
     ----------
     capability : int
         Compute capability, 90 for 9.0.
     compiler : str
-        The version of CuPy, with which NVRTC comes.
+        The version of CuPy, which contains NVRTC.
 
     Attributes
     ----------
@@ -49,16 +51,16 @@ class Modules:
         self._lock = threading.Lock()
 
     def ask(self, words: str, text: Text, quick: bool = False, later: bool = False) -> Code:
-        """The code of a module, which is compiled in threads unless it is kept.
+        """Return the code of a module, which is compiled in threads unless it is cached.
 
         Parameters
         ----------
         words : str
-            All that its text depends on, besides the compilers.
+            Everything that its text depends on, besides the compilers.
         text : callable
-            Makes the text.
+            Returns the text.
         quick : bool
-            Whether the compiler may hurry.
+            Whether the compiler may save time.
         later : bool
             Whether no caller waits for it.
         """
@@ -67,7 +69,7 @@ class Modules:
 
     def ask_together(self, parts: Iterable[tuple[str, Text]], head: str, quick: bool,
                      later: bool = False) -> None:
-        """Have parts compiled, several in a module behind `head`; `ask` has the code of each."""
+        """Request parts, several in a module after `head`; `ask` returns the code of each."""
         with self._lock:
             missing = {self.file_of(words, quick): text for words, text in parts
                        if self._kept(words, quick) is None}
@@ -79,17 +81,17 @@ class Modules:
                 self._codes[file] = Code(None, file, writing)
 
     def kept(self, words: str) -> Code | None:
-        """The code of a module if it is kept, or has been asked for."""
+        """Return the code of a module if it is cached or has been requested."""
         with self._lock:
             return self._kept(words, False)
 
     def asked(self) -> list[Code]:
-        """All that has been asked for."""
+        """Return all code that has been requested."""
         with self._lock:
             return list(self._codes.values())
 
     def file_of(self, words: str, quick: bool) -> str:
-        """Name of the file of a module, or a part of one."""
+        """Return the name of the file of a module, or of a part of one."""
         how = [*OPTIONS, *([QUICK] if quick else [])]
         return cache_folder.file_of(f"sm_{self.capability}",
                                     f"{self.compiler} {compilers_fingerprint()} {how} {words}")
@@ -111,7 +113,7 @@ class Modules:
 
     def _write(self, parts: dict[str, Text], head: str, quick: bool,
                later: bool) -> dict[str, Task[bytes]]:
-        """Write the text of parts, and have modules of them compiled, while others are written."""
+        """Write the texts of parts, and compile modules of them while other texts are written."""
         tasks: dict[str, Task[bytes]] = {}
         waiting: dict[str, str] = {}
         for number, (file, text) in enumerate(parts.items(), 1):
@@ -143,16 +145,16 @@ class Modules:
 
 
 class Code:
-    """Code of a module, or a part of one, when it is there.
+    """Code of a module, or of a part of one, when it is available.
 
     Parameters
     ----------
     content : bytes, optional
-        What has been kept.
+        The cached code.
     file : str
         Its name in the cache folder.
     writing : Task, optional
-        Writes texts, and gives the tasks that compile them by their files.
+        Writes texts, and returns the tasks that compile them, by their files.
     """
 
     def __init__(self, content: bytes | None, file: str = "",
@@ -168,7 +170,7 @@ class Code:
         return written.done() and written.result()[self._file].future.done()
 
     def wait(self) -> bytes:
-        """The code, which is made before all others now."""
+        """Return the code; from now on it is compiled before all others."""
         if self._content is None:
             assert self._writing is not None
             self._content = NOW.wait(WRITING.wait(self._writing)[self._file])

@@ -1,6 +1,6 @@
-"""Ranks of MPI that have a GPU each: arrays travel from GPU to GPU by NCCL, through CuPy.
+"""Ranks of MPI with a GPU each: NCCL sends arrays from GPU to GPU, called through CuPy.
 
-Ranks find each other, vote, and report errors by MPI.
+Ranks find each other, vote, and report errors with MPI.
 """
 
 from __future__ import annotations
@@ -49,33 +49,33 @@ if TYPE_CHECKING:
     from cupy import ndarray
     from cupy.cuda.nccl import NcclCommunicator
 
-# Connections of NCCL between GPUs, and what they need: NCCL, and a GPU for each rank -----------
+# Connections of NCCL between GPUs, which need NCCL and a GPU for each rank ---------------------
 
 
 INSTEAD = f"{Mpi.__module__}.{Mpi.__name__}"
-"""What exchanges arrays of GPUs through the host."""
+"""The class that exchanges arrays of GPUs through the host."""
 
 
 class NcclLinks:
-    """Connections of NCCL between ranks, which outlive the calls that use them.
+    """Connections of NCCL between ranks, which exist longer than the calls that use them.
 
     Attributes
     ----------
     ranks : cupy.cuda.nccl.NcclCommunicator or None
-        None before they are made, and where they have been broken off.
+        None before the connections are made, and after they have been aborted.
     """
 
     def __init__(self) -> None:
         self.ranks: NcclCommunicator | None = None
 
     def abort(self) -> None:
-        """Break them off, and with them what is going on; waits for no other rank."""
+        """Abort the connections and all their steps; waits for no other rank."""
         ranks, self.ranks = self.ranks, None
         if ranks is not None:
             ranks.abort()
 
     def close(self) -> None:
-        """Give them back.  All ranks call it."""
+        """Close the connections. All ranks call it."""
         ranks, self.ranks = self.ranks, None
         if ranks is not None:
             ranks.destroy()
@@ -84,12 +84,12 @@ class NcclLinks:
 
 
 def nccl_of(cupy: ModuleType) -> ModuleType:
-    """CuPy's NCCL.
+    """Return CuPy's NCCL.
 
     Raises
     ------
     DeviceUnavailable
-        If there is none.
+        If CuPy has none.
     """
     from cupy.cuda import nccl
 
@@ -100,12 +100,12 @@ def nccl_of(cupy: ModuleType) -> ModuleType:
 
 
 def place_of(cupy: ModuleType) -> tuple[str, str]:
-    """The machine, and the place of its current GPU."""
+    """Return the machine and the place of its current GPU."""
     return platform.node(), str(cupy.cuda.Device().pci_bus_id)
 
 
 def require_own_devices(places: list[tuple[str, str]], rank: int) -> None:
-    """Raise CommunicationError if a rank has the GPU of one before it."""
+    """Raise CommunicationError if a rank has the same GPU as a rank before it."""
     first = places.index(places[rank])
     if first < rank:
         machine, device = places[rank]
@@ -115,9 +115,9 @@ def require_own_devices(places: list[tuple[str, str]], rank: int) -> None:
             f"(CUDA_VISIBLE_DEVICES), or use {INSTEAD}")
 
 
-# Ranks of MPI that have a GPU each: arrays travel from GPU to GPU by NCCL, through CuPy --------
+# Ranks of MPI with a GPU each: NCCL sends arrays from GPU to GPU, called through CuPy ----------
 #
-# Ranks find each other, vote, and report errors by MPI.
+# Ranks find each other, vote, and report errors with MPI.
 
 
 __all__ = ["Nccl"]
@@ -127,13 +127,13 @@ Result = TypeVar("Result")
 OPERATIONS = {SUM: "NCCL_SUM", MIN: "NCCL_MIN", MAX: "NCCL_MAX"}
 
 LONGEST = 1 << 17
-"""Words that one call of NCCL reduces at most; more go in several calls."""
+"""Maximum number of words that one call of NCCL reduces; more need several calls."""
 
 
 class Nccl(Mpi):
     """The ranks of an MPI communicator, each with CuPy's current GPU of its process.
 
-    Arrays of the host go by MPI.  As of `Mpi`, all ranks have to make one.
+    Arrays of the host are sent with MPI. As with `Mpi`, all ranks must create an object.
 
     Parameters
     ----------
@@ -141,10 +141,10 @@ class Nccl(Mpi):
     patience : float
         Seconds that a step waits without progress.
     links : NcclLinks, optional
-        Connections of an earlier one, which stay open when this one is freed; where one of the
+        Connections of an earlier object, which stay open when this one is freed; if one of the
         ranks has none, all make new ones.
     look : callable
-        As of `Mpi`.
+        As in `Mpi`.
 
     Raises
     ------
@@ -176,8 +176,8 @@ class Nccl(Mpi):
     def _connect(self) -> None:
         """Make connections, and use them while all ranks are alive.
 
-        NCCL prepares a way to send or to reduce in the first call that takes it, where the host
-        waits for all ranks and cannot be interrupted.  The way depends on the number of words.
+        NCCL prepares a way to send or to reduce in the first call that uses it, in which the host
+        waits for all ranks and cannot be interrupted. The way depends on the number of words.
         """
         places = self._steps.allgather(planned(self, lambda: place_of(self._cupy)))
         planned(self, lambda: require_own_devices(places, self.rank))
@@ -193,7 +193,7 @@ class Nccl(Mpi):
         self.settle()
 
     def run(self, main: Callable[[Communicator], Result]) -> Result:
-        """See `ProcessRanks.run`; where a step was left, connections are broken off."""
+        """See `ProcessRanks.run`; if a step was abandoned, connections are aborted."""
         try:
             return super().run(main)
         except BaseException:
@@ -202,7 +202,7 @@ class Nccl(Mpi):
             raise
 
     def free(self) -> None:
-        """Give back the communicators.  All ranks call it; nothing happens if a step was left."""
+        """Free the communicators. All ranks call it; it does nothing if a step was abandoned."""
         if self._is_whole and self._is_owner:
             self._links.close()
         super().free()
@@ -228,12 +228,12 @@ class Nccl(Mpi):
         return found
 
     def lead(self, run: ProgramRun) -> None:
-        """Carry out a run; the host waits only where the program reads what it has to know."""
+        """Execute a run; the host waits only where the program reads a value."""
         run.run_alone(self._prepared)
         self.settle()
 
     def _prepared(self, call: Operation) -> Callable[[], None]:
-        """What begins a step whenever it is called.  All ranks prepare the same."""
+        """Return a function that begins a step. All ranks prepare the same step."""
         if isinstance(call, ReducedWords):
             return self._reducing(call.array, call.first, call.count, call.op)
         slots = self._slots_for(call)
@@ -241,7 +241,7 @@ class Nccl(Mpi):
             self._exchange_slots, slots)
 
     def _reducing(self, words: Array, first: int, count: int, op: str) -> Callable[[], None]:
-        """What begins to reduce words."""
+        """Return a function that begins to reduce words."""
         if isinstance(words, np.ndarray):
             return partial(super().all_reduce, words, first, count, op)
         require_words(words, first, count)
@@ -285,7 +285,7 @@ class Nccl(Mpi):
             for other in others(self.rank, self.size))
 
     def _exchange_bytes(self, messages: Iterable[tuple[int, int, int, int, int]]) -> None:
-        """Begin to send and get bytes: for each rank a place and a number of either."""
+        """Begin to send and receive bytes: for each rank an address and a number for both."""
         with self._step() as stream:
             self._nccl.groupStart()
             for send, sent, recv, arriving, rank in messages:
@@ -296,7 +296,9 @@ class Nccl(Mpi):
             self._nccl.groupEnd()
 
     def _slots_for(self, parcel: Parcel) -> Slots | None:
-        """Places for what a parcel sends, unless it may be too much.  All ranks call it."""
+        """Return slots for the data that a parcel sends, unless it may be too much. All ranks call
+        it.
+        """
         require_parcel(parcel, self.size)
         if isinstance(parcel.send, np.ndarray) or isinstance(parcel.send_counts, np.ndarray):
             return None
@@ -311,7 +313,7 @@ class Nccl(Mpi):
         return Slots(self._slot_kernels, parcel, room, self.rank)
 
     def _exchange_slots(self, slots: Slots) -> None:
-        """Begin an exchange of which the host knows no lengths."""
+        """Begin an exchange whose lengths the host does not know."""
         slots.pack()
         self._exchange_bytes(slots.messages)
         slots.unpack()
@@ -332,7 +334,7 @@ class Nccl(Mpi):
         self._is_waiting = True
 
     def settle(self) -> None:
-        """Wait for what has been begun, and look whether numbers of elements were right."""
+        """Wait for steps that have begun, and check whether numbers of elements were right."""
         problem = None
         if self._is_unread and self._slot_kernels is not None:
             found = self._slot_kernels.problem
@@ -343,7 +345,7 @@ class Nccl(Mpi):
             self._slot_kernels.require_right(problem())
 
     def wait(self) -> None:
-        """Wait for what has been begun, with an eye on the other ranks."""
+        """Wait for steps that have begun, and check the other ranks."""
         if not self._is_waiting:
             return
         with self._unbroken():
@@ -353,7 +355,7 @@ class Nccl(Mpi):
 
     @contextmanager
     def _unbroken(self) -> Iterator[None]:
-        """What breaks connections off where it goes wrong."""
+        """Abort connections if the block raises an exception."""
         try:
             yield
         except BaseException as problem:
@@ -364,7 +366,7 @@ class Nccl(Mpi):
             raise
 
     def _of_nccl(self, call: Callable[[], Result]) -> Result:
-        """What a call of NCCL returns; its errors are ours."""
+        """Return the result of a call of NCCL; convert its errors to ours."""
         try:
             return call()
         except self._nccl.NcclError as problem:
@@ -372,12 +374,12 @@ class Nccl(Mpi):
 
     def _send_error(self, problem: BaseException) -> None:
         super()._send_error(problem)
-        self._links.abort()  # to destroy them would wait for others, which do so too
+        self._links.abort()  # destroying them would wait for the other ranks, which wait as well
 
     def _is_done(self) -> bool:
         return bool(self._event.done)
 
     def _left(self) -> int:
-        """One step, unless NCCL has failed."""
+        """Return 1, one step, unless NCCL has failed."""
         self._ranks.check_async_error()
         return 1

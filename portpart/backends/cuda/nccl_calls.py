@@ -1,4 +1,4 @@
-"""Calls that ranks with a GPU each make together, by NCCL if that is possible."""
+"""Calls that ranks with a GPU each make together, with NCCL if possible."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ Result = TypeVar("Result")
 
 
 class NcclCalls(MpiCalls):
-    """Calls of ranks with a GPU each.  The first makes connections, which later ones use.
+    """Calls of ranks with a GPU each. The first call makes connections, which later calls use.
 
-    Where a call has left a step amid, the next one makes new connections.
+    If a call has abandoned a step, the next one makes new connections.
 
     Parameters
     ----------
     calls : MpiCalls
-        Whose duplicate of the communicator these take over.
+        Calls whose duplicate of the communicator is used.
     space : CudaSpace
-        Of the GPU of this rank.
+        The space of the GPU of this rank.
     """
 
     def __init__(self, calls: MpiCalls, space: ExecutionSpace) -> None:
@@ -34,7 +34,7 @@ class NcclCalls(MpiCalls):
         self.mpi, self._space, self._links = calls.mpi, space, NcclLinks()
 
     def run(self, main: Callable[[Communicator], Result]) -> Result:
-        """See `ProcessCalls`; the GPU is CuPy's current one inside."""
+        """See `ProcessCalls`; the GPU is CuPy's current one during the call."""
         with self._space.active():
             return super().run(main)
 
@@ -51,13 +51,13 @@ class NcclCalls(MpiCalls):
 
 
 def calls_between_gpus(calls: MpiCalls, space: ExecutionSpace) -> tuple[MpiCalls, str]:
-    """Calls of ranks with a GPU each, by NCCL if that is possible.  All ranks call it.
+    """Return the calls of ranks with a GPU each, which use NCCL if possible. All ranks call it.
 
     Returns
     -------
     calls : MpiCalls
     problem : str
-        Why GPUs exchange through the memory of hosts, where they do.
+        Why GPUs exchange through host memory, if they do.
     """
     with space.active():
         problem = calls.run(lambda comm: _problem_of_nccl(comm, import_cupy()))
@@ -65,7 +65,7 @@ def calls_between_gpus(calls: MpiCalls, space: ExecutionSpace) -> tuple[MpiCalls
 
 
 def _problem_of_nccl(comm: Communicator, cupy: ModuleType) -> str:
-    """Why these ranks cannot use NCCL; the same text on all of them."""
+    """Return why these ranks cannot use NCCL; the same text on all of them."""
     place = sha256(" ".join(place_of(cupy)).encode()).digest()[:7]
     places = each_of_ranks(comm, int.from_bytes(place, "little")).tolist()
     found = each_of_ranks(comm, _has_nccl(cupy)).tolist()

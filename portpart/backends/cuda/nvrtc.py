@@ -1,4 +1,4 @@
-"""Machine code of CUDA C++: options of NVRTC, and its results."""
+"""Machine code of CUDA C++: NVRTC's options and results."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from portpart.base.cache_folder import make_folder, warn_once
 from portpart.errors import InputError, InternalError
 
 OPTIONS = ("--fmad=false", "-std=c++17")
-"""No fused multiply-add: floating-point results must be those of the CPU."""
+"""No fused multiply-add: floating-point results must be equal to those of the CPU."""
 
 QUICK = "--Ofast-compile=min"
-"""Half the time to compile, for code that takes 10 to 30 % longer (measured on an H200)."""
+"""Half the compile time, for code that is 10 to 30 % slower (measured on an H200)."""
 
 NOT_KEPT = "--no-cache"
-"""NVRTC would keep code in its own folder, to which one thread at a time has access."""
+"""NVRTC would cache code in its own folder, which one thread at a time can use."""
 
 FIRST_WITH_BOTH = (12, 9)
-"""Older versions of NVRTC do not know them."""
+"""The first version of NVRTC that knows both options."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """What code is for.
+    """The kind of code.
 
     Attributes
     ----------
     capability : int
         Compute capability, 90 for 9.0.
     real : bool
-        Whether it is machine code.  Else it is PTX, which the driver of a newer device compiles
-        when it loads it.
+        Whether it is machine code; otherwise it is PTX, which the driver of a newer device compiles
+        when it is loaded.
     """
 
     capability: int
@@ -45,12 +45,12 @@ class Target:
 
     @property
     def option(self) -> str:
-        """The option of NVRTC."""
+        """Return NVRTC's option."""
         return f"--gpu-architecture={'sm' if self.real else 'compute'}_{self.capability}"
 
 
 def nvrtc() -> ModuleType:
-    """CuPy's binding of NVRTC, which needs no device."""
+    """Return CuPy's binding of NVRTC, which needs no device."""
     from cupy.cuda import nvrtc as binding
 
     module: ModuleType = binding
@@ -59,18 +59,18 @@ def nvrtc() -> ModuleType:
 
 @cache
 def version() -> tuple[int, int]:
-    """Of NVRTC."""
+    """Return the version of NVRTC."""
     major, minor = nvrtc().getVersion()
     return major, minor
 
 
 def target_for(capability: int) -> Target:
-    """The target for a device, which may be newer than the compiler.
+    """Return the target for a device, which may be newer than the compiler.
 
     Raises
     ------
     InputError
-        If the compiler does not know devices that old.
+        If the device is too old for the compiler.
     """
     known = sorted(nvrtc().getSupportedArchs())
     if capability in known:
@@ -84,12 +84,12 @@ def target_for(capability: int) -> Target:
 
 
 def compiled(text: str, target: Target, quick: bool = False) -> bytes:
-    """Code of a module; threads that wait for the compiler let others run.
+    """Return the code of a module; a thread that waits for the compiler lets others run.
 
     Raises
     ------
     InternalError
-        With the compiler's messages, if it refuses the text.
+        With the compiler's messages, if it rejects the text.
     """
     open_library()
     newer = [NOT_KEPT, *([QUICK] if quick else [])] if version() >= FIRST_WITH_BOTH else []
@@ -97,9 +97,9 @@ def compiled(text: str, target: Target, quick: bool = False) -> bytes:
 
 
 def open_library() -> None:
-    """Compile next to nothing once in a process: NVRTC opens a library for that.
+    """Compile an empty text once per process, so that NVRTC opens a library.
 
-    Threads that have it do so at the same time may wrongly learn that there is none.
+    If several threads open it at the same time, they may wrongly report that it is missing.
     """
     global _is_open
     with _opening:
@@ -126,19 +126,19 @@ def _compiled(text: str, target: Target, options: tuple[str, ...]) -> bytes:
         binding.destroyProgram(program)
 
 
-# CuPy's cache of compiled kernels where there is no room for it --------------------------------
+# CuPy's cache of compiled kernels, if there is no disk space for it ----------------------------
 
 
 FOLDER, IN_MEMORY = "CUPY_CACHE_DIR", "CUPY_CACHE_IN_MEMORY"
 
 _ROOM = 1 << 20
-"""Bytes that a folder must take to be worth a try: about the largest kernel."""
+"""Bytes that a folder must accept: about the size of the largest kernel."""
 
 
 def do_without_folder() -> None:
     """Make CuPy keep compiled kernels in memory if its folder cannot be written.
 
-    CuPy itself would end with an error, or, for a user without a folder, make one named ``~``.
+    CuPy itself would raise an error, or, for a user without a folder, make one named ``~``.
     """
     if os.environ.get(IN_MEMORY):
         return

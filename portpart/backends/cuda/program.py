@@ -1,12 +1,12 @@
-"""Programs on CUDA: a resident kernel, or a walk that launches step by step.
+"""Programs on CUDA: a resident kernel, or a walk that launches the steps one by one.
 
-Until its resident kernel is compiled, a program walks: its kernels by themselves are compiled side
-by side, and many programs share them, so they are there in a fraction of the time.
+Until its resident kernel is compiled, a program walks. Its single kernels are compiled in parallel,
+and many programs share them, so that they are available in a fraction of the time.
 
-Both read the arguments of every launch from a table, so one kernel serves any arrays.  A resident
-kernel makes it from the values that it is given as its argument; else it is in device memory, and
-`run` rewrites it.  The number of blocks is fixed for work sizes of a kind: small and large ones,
-and of a resident kernel those between.
+Both ways read the arguments of every launch from a table, so that one kernel serves all arrays. A
+resident kernel builds the table from the values in its argument; otherwise the table is in device
+memory, and `run` rewrites it. The number of blocks is fixed for a class of work sizes: small and
+large ones, and for a resident kernel also those between.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ SMALL_SIZE = 1 << 15
 """Largest work size that runs with the small grid."""
 
 SMALL_WAVES, FULL_WAVES = 1, 8
-"""Blocks per multiprocessor at most of a launch, in the small and the full grid."""
+"""Maximum blocks per multiprocessor of a launch, in the small and the full grid."""
 
 KEPT = 1 << 16
-"""Bytes of scratch up to which a program keeps its own: to ask for it takes ten microseconds.
-
-It keeps less than four times as much, as what it keeps doubles."""
+"""Maximum bytes of scratch that a program keeps, since an allocation takes ten microseconds. It
+keeps less than four times as much, because kept memory doubles.
+"""
 
 
 def resident_blocks(size: int, max_blocks: int) -> int:
-    """Blocks per multiprocessor of a resident kernel: more take longer to meet at a barrier."""
+    """Return the blocks per multiprocessor of a resident kernel: more have slower barriers."""
     return 1 if size <= SMALL_SIZE else 2 if size <= 1 << 19 else max_blocks
 
 
@@ -63,7 +63,8 @@ class CudaExecutable:
     space : CudaSpace
     program : Program
     walked : Walked, optional
-        Counts launches until its resident kernel is compiled, and those of others that share it.
+        Counts launches until its resident kernel is compiled, together with those of programs that
+        share it.
     """
 
     def __init__(self, space: Device, program: Program, walked: Walked | None = None) -> None:
@@ -88,7 +89,7 @@ class CudaExecutable:
         self._kept: list[Any] = []
 
     def run(self, bindings: Mapping[str, Bound], size: int, sizes: Any = None) -> None:
-        """Run with arrays and scalars bound to the slots, `size` being the largest work size."""
+        """Run with arrays and scalars bound to the slots; `size` is the largest work size."""
         places = self.layout.place_scratch(sizes)
         with self._lock, self.space.active():
             stream = self.space.current_stream()
@@ -106,9 +107,9 @@ class CudaExecutable:
             self._launched(stream)
 
     def repeated(self, bindings: Mapping[str, Bound], size: int) -> Callable[[], None]:
-        """What runs a program without scratch whenever it is called.
+        """Return a function that runs a program without scratch.
 
-        Slots stay bound to what they are bound to now, whatever comes in between.
+        Slots keep their present bindings, whatever runs in between.
         """
         with self._lock, self.space.active():
             resident = self._ready() if self.space.program_mode == RESIDENT else None
@@ -132,16 +133,16 @@ class CudaExecutable:
         self.space.counters.launches += 1
 
     def _launched(self, stream: Stream) -> None:
-        """Remember the stream of the last run."""
+        """Store the stream of the last run."""
         if stream.ptr:
-            stream.record(self._done)  # it may be gone when others ask
+            stream.record(self._done)  # the stream may not exist any more when it is needed
         self._last = stream
 
     def _scratch(self, size: int) -> Any:
-        """Memory for one run, after which it goes to what comes later on this stream only.
+        """Return memory for one run. It is reused only on this stream.
 
-        What is kept is never given back: it would go to the stream on which it was asked for, while
-        a run on another one may still use it.
+        Kept memory is never freed: it would return to the stream on which it was allocated, while a
+        run on another stream may still use it.
         """
         if size > KEPT:
             return self.space.empty(size, np.uint8)
@@ -151,7 +152,7 @@ class CudaExecutable:
         return self._kept[-1]
 
     def _walk_all(self, bindings: Mapping[str, Bound], small: bool) -> None:
-        """Launch what reads the table in device memory, step by step."""
+        """Launch the steps one by one; they read the table in device memory."""
         if not self.functions:
             kernels = self.space.kernels
             in_place = self.space.program_mode == RESIDENT and kernels.modules.quick
@@ -162,14 +163,14 @@ class CudaExecutable:
             self._kernel.walked(self.space.counters.launches - before)
 
     def asks(self) -> bool:
-        """Whether its resident kernel is kept, or is compiled now as nothing else can run."""
+        """Whether its resident kernel is kept, or is compiled now because nothing else can run."""
         if self.space.program_mode == RESIDENT:
             self._resident_kernel().ask()
         return self.space.program_mode == RESIDENT and self._resident_kernel().is_kept
 
     @property
     def reads_flags(self) -> bool:
-        """Whether the host waits for flags where it runs the program now."""
+        """Whether the host waits for flags if it runs the program now."""
         return self._has_flags and (self.space.program_mode != RESIDENT or self._ready() is None)
 
     def _resident_kernel(self) -> ResidentKernel:
@@ -179,7 +180,7 @@ class CudaExecutable:
         return self._kernel
 
     def _ready(self) -> Resident | None:
-        """The resident kernel; None while it is not there."""
+        """Return the resident kernel, or None while it is not available."""
         if self._resident is None:
             function = self._resident_kernel().ready()
             if function is not None:
@@ -187,10 +188,10 @@ class CudaExecutable:
         return self._resident
 
     def profile(self) -> list[tuple[str, int, float]]:
-        """Kernel, launches and milliseconds of each recorded launch, summed over all runs.
+        """Return kernel, launches and milliseconds of each recorded launch, summed over all runs.
 
-        Of a program that ran resident and was made while the space's `profiling` was on.  Launches
-        side by side end at one barrier, whose time counts for the last of them.
+        The program must have run resident and been made while the space's `profiling` was on.
+        Launches side by side end at one barrier, whose time is counted for the last of them.
         """
         if self.laps is None:
             return []
@@ -208,7 +209,7 @@ class CudaExecutable:
         return blocks_for(int(step.count), step.team, limit)
 
     def _wait_for_last(self, stream: Stream) -> None:
-        """Neither the table nor what is kept must change under a run on another stream."""
+        """Wait for a run on another stream, which uses the same table and kept memory."""
         if self._last is not stream and self._last is not None and self._last != stream:
             if not self._last.ptr:
                 self._done.record(self._last)
@@ -218,7 +219,7 @@ class CudaExecutable:
         for step in steps:
             if isinstance(step, Launch):
                 self.space.counters.launches += 1
-                # It reads its row when it starts.
+                # The kernel reads its row when it starts.
                 address = np.uint64(self.table.data.ptr + 8 * self.text.rows[id(step)])
                 self.functions[id(step)]((self._blocks(step, small),), (BLOCK,), (address,))
             elif isinstance(step, While):

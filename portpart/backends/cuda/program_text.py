@@ -1,4 +1,4 @@
-"""What a program is on CUDA before there is a device: its table, and the text of its kernel."""
+"""The parts of a program on CUDA that need no device: its table, and the text of its kernel."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class ProgramText:
     program : Program
         Without communication.
     address : callable
-        Gives the address of an array, or refuses it.
+        Returns the address of an array, or raises an error.
     laps : int, optional
-        Address where the time of each launch is added up.
+        Address of the sums of the times of each launch.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class ProgramText:
     flags : dict
         Position of the address of each flag.
     max_blocks : int
-        Blocks per multiprocessor at most.
+        Maximum blocks per multiprocessor.
     """
 
     def __init__(self, program: programs.Program,
@@ -56,17 +56,17 @@ class ProgramText:
 
     @cached_property
     def words(self) -> str:
-        """All that the text depends on: kernels by their fingerprints, and how they stand."""
+        """Return all that the text depends on: fingerprints of kernels, and their arrangement."""
         sizes = *self.layout.sizes, self._laps, self.max_blocks
         return f"{sizes} {[*self._described(self.program.steps)]}"
 
     @cached_property
     def symbol(self) -> str:
-        """Name of the resident kernel."""
+        """Return the name of the resident kernel."""
         return f"program_{hashlib.sha256(self.words.encode()).hexdigest()[:16]}"
 
     def write(self) -> str:
-        """Text of the resident kernel."""
+        """Return the text of the resident kernel."""
         check_program(self.program)
         translations = {
             id(step): translate(step.kernel, tuple(type_of(programs.tag_of(a)) for a in step.args),

@@ -1,4 +1,4 @@
-"""What a kernel or a program needs of a device, and which of its arrays it changes."""
+"""Requirements of a kernel or program on a device, and the arrays that it changes."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ from portpart.backends.language.team_arrays import (
 from portpart.backends.programs import Element, Launch, Program, ProgramTable
 from portpart.errors import KernelTypeError
 
-# Whether kernels and programs fit a device: shared memory, arguments ---------------------------
+# Checks that kernels and programs fit a device: shared memory, arguments -----------------------
 
 
 ARGUMENT_BYTES = 4096
-"""What a launch may be given on every device and by every driver."""
+"""Maximum bytes of arguments of a launch on every device and driver."""
 
 
 def check_program(program: Program) -> None:
-    """Refuse a resident program that wants more shared memory, or arguments, than there is.
+    """Raise an error if a resident program needs more shared memory, or arguments, than a launch
+    can have.
 
     Arrays of the same width, type, size and place in their kernels share memory.
 
@@ -53,7 +54,8 @@ def check_program(program: Program) -> None:
 
 
 def check_width(kernel: CheckedFunction, team: int) -> None:
-    """Refuse teams of `team` lanes if those of one block have no room for their arrays.
+    """Raise an error if the arrays of the teams of `team` lanes in a block do not fit into its
+    memory.
 
     Raises
     ------
@@ -69,15 +71,15 @@ def check_width(kernel: CheckedFunction, team: int) -> None:
         )
 
 
-# Which elements of its arrays a kernel may change ----------------------------------------------
+# Elements of its arrays that a kernel may change -----------------------------------------------
 
 
 ANY = None
-"""In place of an index: one that is known only when the kernel runs."""
+"""Replaces an index that is known only when the kernel runs."""
 
 
 def may_set(launch: Launch, element: Element) -> bool:
-    """Whether `launch` may change the element.  Slots are taken for different memory."""
+    """Whether `launch` may change the element. Slots are assumed to have different memory."""
     parameters = launch.kernel.parameters[1:]
     return any(
         index in (ANY, element.index)
@@ -89,7 +91,7 @@ def may_set(launch: Launch, element: Element) -> bool:
 
 @lru_cache(maxsize=4096)
 def written(function: Kernel | DeviceFunction, parameter: str) -> frozenset[int | None]:
-    """Indices of the elements of the array `parameter` that the function may change."""
+    """Return the indices of elements of the array `parameter` that the function may change."""
     return frozenset(_written(function, parameter))
 
 
@@ -107,7 +109,7 @@ def _written(function: Any, parameter: str) -> Iterator[int | None]:
             elif "atomic" in node.func.id and _is(node.args[0], parameter):
                 yield _constant(node.args[1], function)
         elif isinstance(node, ast.Assign) and _is(node.value, parameter):
-            yield ANY  # by another name
+            yield ANY  # under another name
 
 
 def _is(node: ast.expr, name: str) -> bool:

@@ -1,9 +1,9 @@
-"""A program as one kernel that stays on the device until it is done.
+"""A program as one kernel that stays on the device until it has finished.
 
-Its launches become device functions, called one by one with a barrier of all blocks
-between them; its loops and branches become those of C++.  A barrier costs less than the launch of a
-node of a graph, and a test of a flag a small part of a conditional node.  All blocks must run at
-the same time, which a cooperative launch sees to.
+Launches become device functions, called one by one with a barrier of all blocks between them; loops
+and branches become those of C++. A barrier costs less than the launch of a node of a graph, and a
+test of a flag a small part of a conditional node. All blocks must run at the same time, which a
+cooperative launch ensures.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ from portpart.backends.programs import (
 )
 
 BLOCKS = {FEW: 2, SOME: 3, MANY: 4}
-"""Blocks per multiprocessor that the compiler must leave room for; with more, threads have too few
-registers."""
+"""Blocks per multiprocessor that the compiler must allow; with more, threads have too few
+registers.
+"""
 
 Steps = tuple[Step, ...]
 
@@ -50,11 +51,11 @@ class ResidentWriter:
     flags : mapping
         Position of each flag's address in the table.
     sizes : TableSizes
-        Of the table.
+        The sizes of the table.
     laps : int, optional
-        Position of the address where the time of each launch is added up.
+        Position of the address of the sums of the times of each launch.
     blocks : int
-        Blocks per multiprocessor that the compiler must leave room for.
+        Blocks per multiprocessor that the compiler must allow.
     """
 
     def __init__(self, translations: Mapping[int, Translation], rows: Mapping[int, int],
@@ -65,7 +66,9 @@ class ResidentWriter:
         self._numbers = {launch: number for number, launch in enumerate(rows)}
 
     def write(self, steps: Sequence[Step], symbol: str | None = None) -> tuple[str, str]:
-        """Name of the kernel, by default from its text, and that with all that it calls."""
+        """Return the name of the kernel, by default from its text, and its text with all functions
+        that it calls.
+        """
         texts = self._texts()
         length, values, first, numbers, zeros = self.sizes
         begin_words = [f"    pp::begin_words(given.words, {first}, {numbers}, {zeros});",
@@ -87,10 +90,11 @@ class ResidentWriter:
         return symbol, text.replace(_SYMBOL, symbol)
 
     def _texts(self) -> list[str]:
-        """The text of each kernel once; what is launched several times is called, not inlined.
+        """Return the text of each kernel once; a kernel launched several times is called, not
+        inlined.
 
-        Compilers are done a fifth to a third sooner for it.  Were all called, what a call saves and
-        restores would cost 1 to 2 % of a run (measured on an H200).
+        This saves a fifth to a third of the compile time. Calls of all kernels would save and
+        restore registers, which would cost 1 to 2 % of a run (measured on an H200).
         """
         launches = Counter(self.translations.values())
         return [with_calls(translation.text) if count > 1 else translation.text
@@ -124,12 +128,12 @@ class ResidentWriter:
 
 
 def with_calls(text: str) -> str:
-    """The same text with no launch inlined; a compiler in a hurry takes a tenth to a third less."""
+    """Return the text with no launch inlined; a fast compilation takes a tenth to a third less."""
     return INLINED_STEP.sub(r"__device__ __noinline__ void \1", text)
 
 
 def _among_neighbours(steps: Sequence[Step], place: int) -> tuple[int, int]:
-    """The number of a launch among those side by side with it, and how many they are."""
+    """Return the number of a launch among launches side by side with it, and their count."""
     def before_barrier(step: Step) -> bool:
         return isinstance(step, Launch) and not step.has_barrier
 
@@ -142,14 +146,16 @@ def _among_neighbours(steps: Sequence[Step], place: int) -> tuple[int, int]:
 
 
 def _sides(step: While | Branch, rest: Steps) -> tuple[list[Steps], Steps]:
-    """What may come next after the flag of `step` is read, and what comes after either."""
+    """Return the steps that may follow after the flag of `step` is read, and those after both
+    sides.
+    """
     if isinstance(step, While):
         return [tuple(step.steps), ()], (step, *rest)
     return [tuple(step.then), tuple(step.orelse)], rest
 
 
 def before_barrier(steps: Iterable[Step]) -> list[Launch]:
-    """Launches that may begin before all blocks have met, if a block goes on with `steps`."""
+    """Return the launches that may begin before a barrier if a block continues with `steps`."""
     found: list[Launch] = []
     for step in steps:
         if isinstance(step, Launch):
@@ -166,7 +172,7 @@ def before_barrier(steps: Iterable[Step]) -> list[Launch]:
 
 
 def _always_meets(steps: Iterable[Step]) -> bool:
-    """Whether blocks that go through `steps` surely meet at a barrier."""
+    """Whether all blocks that execute `steps` meet at a barrier."""
     return any(
         step.has_barrier if isinstance(step, Launch)
         else isinstance(step, Branch) and _always_meets(step.then) and _always_meets(step.orelse)

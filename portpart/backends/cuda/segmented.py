@@ -1,7 +1,7 @@
-"""Programs that communicate: the host runs their segments, in order.
+"""Programs that communicate: the host runs their segments in order.
 
-It walks the loops and branches around steps of communication.  It reads the flags that it needs
-together, and reads one again only if a step may have changed it since.
+It executes the loops and branches around steps of communication. It reads the flags that it needs
+together, and reads one again only if a step may have changed it.
 """
 
 from __future__ import annotations
@@ -48,19 +48,19 @@ class Repeatable(Protocol):
 
     @property
     def reads_flags(self) -> bool:
-        """Whether the host waits for flags where it runs the program now."""
+        """Whether the host waits for flags if it runs the program now."""
 
     def repeated(self, bindings: Mapping[str, Bound], size: int) -> Callable[[], None]:
-        """What runs it, with these arrays, whenever it is called."""
+        """Return a function that runs it with these arrays."""
 
     def profile(self) -> list[tuple[str, int, float]]:
-        """Kernel, launches and milliseconds of each recorded launch."""
+        """Return kernel, launches and milliseconds of each recorded launch."""
 
 
 class SegmentedExecutable:
     """A program that communicates, for one device.
 
-    Ranks that take turns may run it at the same time, so it keeps nothing of a run.
+    Ranks that run in turns may run it at the same time, so it keeps no data of a run.
 
     Parameters
     ----------
@@ -69,9 +69,9 @@ class SegmentedExecutable:
     compiled : callable
         Compiles a program without communication.
     ask : callable, optional
-        Has the code of such programs made side by side.
+        Requests the code of such programs, to be compiled in parallel.
     profiling : bool
-        Whether runs measure what each step of communication takes.
+        Whether runs measure the time of each step of communication.
     """
 
     def __init__(self, space: ExecutionSpace, program: Program,
@@ -94,7 +94,7 @@ class SegmentedExecutable:
         self._words = [slot for slot in self.segments.own if slot.words]
 
     def run(self, bindings: Mapping[str, Bound], size: int, sizes: Any = None) -> None:
-        """Run with arrays and scalars bound to the slots, `size` being the largest work size."""
+        """Run with arrays and scalars bound to the slots; `size` is the largest work size."""
         comm = communicator_of(self.program.name, bindings)
         bound = self._bindings.named(bindings)
         numbers = {slot: bound.get(slot.name, (0,) * slot.words) for slot in self._words}
@@ -108,10 +108,12 @@ class SegmentedExecutable:
         run.add_laps()
 
     def profile(self) -> list[tuple[str, int, float]]:
-        """Name, calls and milliseconds of each launch and step of communication, of all runs.
+        """Return name, calls and milliseconds of each launch and step of communication, of all
+        runs.
 
-        See `CudaExecutable.profile`.  A step takes until this rank goes on, so it has the wait for
-        others.  Where ranks share a process, it is measured on the first of them.
+        See `CudaExecutable.profile`. The time of a step ends when this rank continues, so it
+        includes the wait for other ranks. If ranks share a process, it is measured on the first of
+        them.
         """
         rows = []
         for part, lap in zip(self.segments.line, self.laps or ()):
@@ -122,7 +124,7 @@ class SegmentedExecutable:
         return rows
 
     def _allocated(self, sizes: Any) -> dict[Slot, Array]:
-        """Scratch, all of it from one allocation."""
+        """Return all scratch arrays, from one allocation."""
         places = [end := 0]
         for slot in self._scratch:
             places.append(end := end + -(-_num_bytes(slot, sizes) // LINE) * LINE)
@@ -131,7 +133,7 @@ class SegmentedExecutable:
                 for slot, begin in zip(self._scratch, places)}
 
     def _begun(self, numbers: Mapping[Slot, Sequence[int]]) -> dict[Slot, Array]:
-        """Words as a run begins with them, in one copy."""
+        """Return words with their initial values, in one copy."""
         packed, ends = array("q"), []
         for slot, values in numbers.items():
             add_numbers(slot, values, packed)
@@ -143,11 +145,11 @@ class SegmentedExecutable:
 
     def repeated(self, program: Program, bindings: Mapping[str, Bound],
                  size: int) -> Callable[[], None]:
-        """What runs a segment whenever it is called."""
+        """Return a function that runs a segment."""
         return self._executables[id(program)].repeated(bindings, size)
 
     def reads_flags(self, program: Program) -> bool:
-        """Whether the host waits for flags where it runs a segment now."""
+        """Whether the host waits for flags if it runs a segment now."""
         return self._executables[id(program)].reads_flags
 
 
@@ -158,28 +160,29 @@ def _num_bytes(slot: Slot, sizes: Any) -> int:
 
 
 class SegmentedRun:
-    """One run: what slots are bound to.
+    """One run, with its bindings.
 
-    Elements that the host reads go by their places in a list, the same on all ranks.
+    Elements that the host reads are named by their places in a list, which is the same on all
+    ranks.
 
     Parameters
     ----------
     given : dict
-        What segments are bound to.
+        The bindings of segments.
     bound : dict
         The arrays of the program, by the names of their slots.
     known : dict
-        What the host knows of the words that belong to the run.
+        Values of words of the run that the host knows.
     wait : callable
-        Waits for what the communicator has begun.
+        Waits for the steps that the communicator has begun.
 
     Attributes
     ----------
     line : list of Instruction
     known : tuple
-        What the host knows of the elements in the beginning.
+        Values of the elements that the host knows at the beginning.
     arrays : list of Array
-        Some of what is exchanged.
+        Some arrays that are exchanged.
     """
 
     def __init__(self, executable: SegmentedExecutable, given: Mapping[str, Bound],
@@ -197,11 +200,11 @@ class SegmentedRun:
         self.arrays: Sequence[Array] = [bound[slot.name] for slot in executable.exchanged]
 
     def _value(self, place: int, number: int) -> int:
-        """Of a number of words that; of other flags whether they are set."""
+        """Return a number of words as it is, and any other flag as 0 or 1."""
         return int(number if self._are_counts[place] else number != 0)
 
     def run_alone(self, prepared: Callable[[Operation], Callable[[], object]]) -> None:
-        """Run while other processes do."""
+        """Run while other processes run the program."""
         problem = None
         try:
             SideBySide([self], lambda calls: prepared(*calls), self._wait).run(lambda: True)
@@ -217,7 +220,7 @@ class SegmentedRun:
         SideBySide(runs, prepared).run(goes_on)
 
     def wanted_at(self, place: int) -> int | None:
-        """The element that has to be known before the part at a place, if there is one."""
+        """Return the element that must be known before the part at a place, if any."""
         part, element = self.line[place], cast(Any, None)
         if isinstance(part, Exchange):
             element = part.step.count if isinstance(part.step, AllReduce) else None
@@ -226,14 +229,14 @@ class SegmentedRun:
         return self._wanted.index(element) if isinstance(element, Element) else None
 
     def changed_at(self, place: int) -> list[int]:
-        """The elements that the part at a place may change."""
+        """Return the elements that the part at a place may change."""
         part = self.line[place]
         if isinstance(part, (Segment, Exchange)):
             return [number for number, each in enumerate(self._wanted) if each in part.changes]
         return []
 
     def segment(self, place: int) -> Callable[[], object]:
-        """What runs a segment, which is bound now, whenever it is called."""
+        """Return a function that runs a segment, which is bound now."""
         program = cast(Segment, self.line[place]).program
         launch = self._executable.repeated(program, self._given, self._size)
 
@@ -245,13 +248,13 @@ class SegmentedRun:
         return wait_and_launch
 
     def call(self, place: int, count: int | None) -> Operation:
-        """The exchange at a place, of this many words if that was an element."""
+        """Return the exchange at a place, with `count` words if its count was an element."""
         part: Any = self.line[place]
         step = part.step if count is None else replace(part.step, count=count)
         return operation_of(step, self._bound)
 
     def timed(self, place: int, prepared: Prepared) -> Prepared:
-        """The same, which marks when it begins and ends if the program measures that."""
+        """Return `prepared`, with marks of its begin and end if the program is profiled."""
         if self._executable.laps is None:
             return prepared
 
@@ -264,14 +267,14 @@ class SegmentedRun:
         return exchange
 
     def add_laps(self) -> None:
-        """Add what the steps of this run have taken to what those of others have."""
+        """Add the times of this run's steps to the program's sums."""
         for place, begin, end in self._marks:
             laps = cast("list[tuple[int, float]]", self._executable.laps)
             count, milliseconds = laps[place]
             laps[place] = count + 1, milliseconds + 1000 * self.space.seconds_between(begin, end)
 
     def described(self, place: int, values: Known) -> str:
-        """Describe what comes next with these values, for other ranks."""
+        """Describe the next step with these values, for other ranks."""
         while place < len(self.line):
             part = self.line[place]
             wanted = self.wanted_at(place)
@@ -285,12 +288,12 @@ class SegmentedRun:
         return "has ended its program"
 
     def parts_with(self, unknown: Sequence[int]) -> list[Array]:
-        """Of each array with such elements the part between the first and the last."""
+        """Return for each array with such elements the part between the first and the last one."""
         return [self._bound[name][places[0] : places[-1] + 1]
                 for name, places in self._places(unknown).items()]
 
     def places(self, unknown: Sequence[int]) -> list[int]:
-        """Where elements stand in these parts, one behind the other."""
+        """Return the places of elements in the concatenation of these parts."""
         begin, firsts = 0, {}
         for name, indices in self._places(unknown).items():
             firsts[name] = begin - indices[0]
@@ -305,6 +308,6 @@ class SegmentedRun:
         return places
 
     def values(self, unknown: Sequence[int], numbers: Sequence[int]) -> list[int]:
-        """The values of these elements."""
+        """Return the values of these elements."""
         return [self._value(place, number)
                 for place, number in zip(unknown, numbers)]

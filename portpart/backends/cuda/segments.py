@@ -1,7 +1,7 @@
-"""Programs that communicate, cut into segments between the steps of communication.
+"""Programs that communicate, divided into segments between the steps of communication.
 
-A segment is a program without communication.  Loops and branches around steps of communication are
-the host's; it has to know which segment may change the flags that it reads.
+A segment is a program without communication. The host executes loops and branches around steps of
+communication; it needs to know which segments may change the flags that it reads.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ Elements = frozenset[Element]
 
 @dataclass(frozen=True)
 class Segment:
-    """Steps without communication, as a program; and what the host reads that they may change."""
+    """A program of steps without communication, and the elements that it may change and the host
+    reads.
+    """
 
     program: Program
     changes: Elements
@@ -45,7 +47,7 @@ class Exchange:
 
     @property
     def name(self) -> str:
-        """What it does, and with which array."""
+        """Return the operation and the name of its array."""
         if isinstance(self.step, AllReduce):
             return f"all_reduce ({self.step.words.name})"
         return f"all_to_all ({self.step.parcel.send.name})"
@@ -53,7 +55,7 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Test:
-    """Go on elsewhere if a flag is zero."""
+    """Continue at another place if a flag is zero."""
 
     flag: Element
     place: int
@@ -61,7 +63,7 @@ class Test:
 
 @dataclass(frozen=True)
 class Jump:
-    """Go on elsewhere."""
+    """Continue at another place."""
 
     place: int
 
@@ -70,10 +72,10 @@ Instruction = Segment | Exchange | Test | Jump
 
 
 class Segments:
-    """A program that communicates, cut at these steps.
+    """A program that communicates, divided at these steps.
 
-    Scratch, and words that travel with the arguments or begin with zeros, outlive a segment: the
-    programs of segments have them as arrays that are bound.
+    Scratch, and words that are sent with the arguments or begin with zeros, are used by several
+    segments: in the programs of segments they are arrays that are bound.
 
     Parameters
     ----------
@@ -83,7 +85,7 @@ class Segments:
     ----------
     line : list of Instruction
     own : dict of Slot
-        The slots of arrays that belong to a run, each with the one that stands for it.
+        The slots of arrays that belong to a run, each with the slot that replaces it.
     read_by_host : frozenset of Element
         Flags around communication, and numbers of words that are reduced.
     """
@@ -97,7 +99,7 @@ class Segments:
         self._add(program.steps)
 
     def programs(self) -> list[Program]:
-        """The programs of all segments, in the order of recording."""
+        """Return the programs of all segments, in the order of recording."""
         return [part.program for part in self.line if isinstance(part, Segment)]
 
     def _add(self, steps: list[Step]) -> None:
@@ -117,7 +119,7 @@ class Segments:
 
     def _add_test(self, step: While | Branch) -> None:
         line, place = self.line, len(self.line)
-        line.append(Jump(place))  # the test, when it is known where it leads
+        line.append(Jump(place))  # the test, now that its target is known
         self._add(step.steps if isinstance(step, While) else step.then)
         line.append(Jump(place))
         line[place] = Test(step.flag, len(line))
@@ -140,7 +142,7 @@ class Segments:
             if any(may_set(launch, each) for launch in launches))))
 
     def _moved(self, step: Step) -> Step:
-        """The step with arrays in place of what belongs to a run."""
+        """Return the step with arrays in place of scratch and words of a run."""
         if isinstance(step, Launch):
             count = self._element(step.count) if isinstance(step.count, Element) else step.count
             return replace(step, count=count, args=tuple(
@@ -157,7 +159,7 @@ class Segments:
 
 
 def _standing_for(slot: Slot) -> Slot:
-    """The array that stands for scratch or words; dots would make it the field of a record."""
+    """Return the array that replaces scratch or words; dots would make it the field of a record."""
     return Slot(slot.name.replace(".", ":") + ":own", slot.dtype, True)
 
 
@@ -166,7 +168,7 @@ def _communicates(step: Step) -> bool:
 
 
 def _read_by_host(steps: list[Step]) -> Iterator[Element]:
-    """Flags around communication, and numbers of words that are reduced."""
+    """Yield flags around communication, and numbers of words that are reduced."""
     for step in all_steps(steps):
         if isinstance(step, (While, Branch)) and _communicates(step):
             yield step.flag
@@ -175,12 +177,12 @@ def _read_by_host(steps: list[Step]) -> Iterator[Element]:
 
 
 def _set_by(step: Communication) -> tuple[Slot, ...]:
-    """The slots of the arrays that a step sets."""
+    """Return the slots of the arrays that a step sets."""
     if isinstance(step, AllReduce):
         return (step.words,)
     return step.parcel.recv, step.parcel.recv_counts
 
 
 def segments_of(program: Program) -> list[Program]:
-    """The programs without communication that a program consists of."""
+    """Return the programs without communication that a program consists of."""
     return Segments(program).programs() if program.communication() else [program]

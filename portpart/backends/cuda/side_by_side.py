@@ -1,8 +1,9 @@
-"""Runs of a program by ranks of one process, or by one of several: a thread walks them all.
+"""Runs of a program by ranks of one process, or by one rank of several: one thread executes them
+all.
 
-Ranks read the same flags, so they take the same way.  What is launched between two reads of flags
-is a *stretch*.  The host finds its way through one when it comes there for the first time with such
-flags; when it comes again it launches the same without a examine the program.
+Ranks read the same flags, so they take the same path. The launches between two reads of flags are a
+*stretch*. The host examines the program when it first reaches a stretch with such flags; later it
+repeats the same launches without that.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ from portpart.backends.cuda.segments import Exchange, Instruction, Jump, Segment
 from portpart.backends.programs import Array, ExecutionSpace, Read, together, transfer_of
 
 Known = tuple[int | None, ...]
-"""What the host knows of the elements that it reads, in their order."""
+"""Values of the elements that the host reads, in their order; None for unknown ones."""
 
 
 class RankRun(Protocol):
-    """The run of a rank; what the host reads goes by its place in a list."""
+    """The run of a rank; elements that the host reads are named by their places in a list."""
 
     space: ExecutionSpace
     line: list[Instruction]
@@ -39,45 +40,47 @@ class RankRun(Protocol):
     arrays: Sequence[Array]
 
     def wanted_at(self, place: int) -> int | None:
-        """The element that has to be known before the part at a place, if there is one."""
+        """Return the element that must be known before the part at a place, if any."""
 
     def changed_at(self, place: int) -> list[int]:
-        """The elements that the part at a place may change."""
+        """Return the elements that the part at a place may change."""
 
     def segment(self, place: int) -> Callable[[], object]:
-        """What runs a segment, which is bound now, whenever it is called."""
+        """Return a function that runs a segment, which is bound now."""
 
     def call(self, place: int, count: int | None) -> Operation:
-        """The exchange at a place, of this many words if that was an element."""
+        """Return the exchange at a place, with `count` words if its count was an element."""
 
     def timed(self, place: int, prepared: Prepared) -> Prepared:
-        """What does the exchange at a place, and measures it if that is wanted."""
+        """Return a function that does the exchange at a place, and measures it in a profiled
+        program.
+        """
 
     def described(self, place: int, values: Known) -> str:
-        """Describe what comes next with these values, for other ranks."""
+        """Describe the next step with these values, for other ranks."""
 
     def parts_with(self, unknown: Sequence[int]) -> list[Array]:
-        """Of each array with such elements the part between the first and the last."""
+        """Return for each array with such elements the part between the first and the last one."""
 
     def places(self, unknown: Sequence[int]) -> list[int]:
-        """Where elements stand in these parts, one behind the other."""
+        """Return the places of elements in the concatenation of these parts."""
 
     def values(self, unknown: Sequence[int], numbers: Sequence[int]) -> list[int]:
-        """The values of these elements."""
+        """Return the values of these elements."""
 
 
 class Stretch(NamedTuple):
-    """What is launched until flags are read.
+    """Launches until flags are read.
 
     Attributes
     ----------
     ranks : list of int
-        Whose each action is; those of an exchange are all ranks'.
+        The rank of each action; exchanges belong to all ranks.
     actions : list of callable
     place : int
-        Where the program goes on.
+        Where the program continues.
     known : tuple
-        What is still known there.
+        The values that are still known there.
     """
 
     ranks: list[int]
@@ -95,7 +98,7 @@ class SideBySide:
     prepared : callable
         Prepares the step that all ranks have reached.
     wait : callable, optional
-        Waits for what steps have begun, where that has to be waited for before flags are.
+        Waits for steps that have begun, if that is necessary before flags are read.
     """
 
     def __init__(self, runs: Sequence[RankRun], prepared: Callable[[Sequence[Operation]], Any],
@@ -106,7 +109,7 @@ class SideBySide:
         self._reads: dict[tuple[int, ...], tuple[Callable[[], Read], list[int]]] = {}
 
     def run(self, goes_on: Callable[[], bool]) -> None:
-        """Run until the program ends, or is not to go on."""
+        """Run until the program ends, or must not continue."""
         end = len(self._runs[0].line)
         place, known = 0, _agreed([run.known for run in self._runs])
         while goes_on():
@@ -131,7 +134,7 @@ class SideBySide:
             raise _of_rank(problem, stretch.ranks[number]) from problem
 
     def _found(self, place: int, known: Known) -> Stretch:
-        """Launch what comes until something has to be read that is not known."""
+        """Launch parts until a value must be read that is not known."""
         line, now = self._runs[0].line, list(known)
         found = Stretch([], [], 0, known)
         while place < len(line):
@@ -153,7 +156,7 @@ class SideBySide:
 
     def _launch(self, place: int, part: Segment | Exchange, count: int | None,
                 found: Stretch) -> None:
-        """Launch a segment on all ranks, or do an exchange, and note how."""
+        """Launch a segment on all ranks, or do an exchange, and record the actions."""
         if isinstance(part, Exchange):
             actions = {0: cast("Callable[[], object]", self._exchange(place, count))}
         else:
@@ -164,7 +167,7 @@ class SideBySide:
             self._repeat(Stretch([rank], [action], 0, ()))
 
     def _exchange(self, place: int, count: int | None) -> Prepared:
-        """What does an exchange, with arrays that do not change."""
+        """Return a function that does an exchange, with arrays that do not change."""
         key = place, count
         if key not in self._exchanges:
             calls = [run.call(place, count) for run in self._runs]
@@ -173,7 +176,7 @@ class SideBySide:
         return self._exchanges[key]
 
     def _read_at(self, place: int, known: Known) -> Known:
-        """Read what is not known, of which what comes next needs one."""
+        """Read all unknown values, one of which is needed next."""
         unknown = tuple(number for number, each in enumerate(known) if each is None)
         run, numbers = self._runs[0], self._read(unknown)
         values = [list(known) for _ in self._runs]
@@ -190,7 +193,7 @@ class SideBySide:
         return result
 
     def _read(self, unknown: tuple[int, ...]) -> np.ndarray:
-        """These elements of each rank; refuses wrong numbers of elements."""
+        """Return these elements of each rank; raise an error for wrong numbers of elements."""
         if unknown not in self._reads:
             self._reads[unknown] = self._reading(unknown)
         self._runs[0].space.counters.synchronizations += 1
@@ -202,9 +205,8 @@ class SideBySide:
         return found
 
     def _reading(self, unknown: tuple[int, ...]) -> tuple[Callable[[], Read], list[int]]:
-        """What reads parts of arrays of all ranks, in one copy if they are on one device.
-
-        And where the elements stand in those of a rank.
+        """Return a function that reads parts of arrays of all ranks, in one copy if they are on one
+        device, and the places of the elements in the parts of a rank.
         """
         arrays = [each for run in self._runs for each in run.parts_with(unknown)]
         places = self._runs[0].places(unknown)
@@ -215,12 +217,12 @@ class SideBySide:
 
 
 def _agreed(values: Sequence[Sequence[int | None]]) -> Known:
-    """What is the same on all ranks."""
+    """Return the values that are equal on all ranks."""
     return tuple(each[0] if each.count(each[0]) == len(each) else None for each in zip(*values))
 
 
 def _bound(rank: int, run: RankRun, place: int) -> Callable[[], object]:
-    """What launches a segment of a rank."""
+    """Return a function that launches a segment of a rank."""
     try:
         return run.segment(place)
     except Exception as problem:

@@ -1,7 +1,7 @@
-"""Exchange of parts of an array in places of fixed sizes: the host need not know lengths.
+"""Exchange of parts of an array in slots of fixed sizes: the host does not need to know lengths.
 
-Each rank packs its part for each other rank behind the number of its elements.  What is sent is as
-long as a part can be, so it pays for arrays of moderate length.
+Each rank packs its part for each other rank after the number of its elements. Messages have the
+maximum length of a part, so that this is faster for arrays of moderate length only.
 """
 
 from __future__ import annotations
@@ -21,25 +21,26 @@ if TYPE_CHECKING:
     from cupy import ndarray
 
 LARGEST = 1 << 24
-"""Bytes at most that a rank sends so in one step: with more it pays to ask for lengths before.
+"""Maximum bytes that a rank sends in slots in one step; with more it is faster to exchange lengths
+before.
 
-Two H100s with NVLink, a cube of 1.23 billion arcs, refinement: 0.41 to 0.43 s, 0.46 s without, 0.44
-to 0.56 s with 2 MiB.
+Two H100s with NVLink, a cube of 1.23 billion arcs, refinement: 0.41 to 0.43 s, 0.46 s without
+slots, 0.44 to 0.56 s with 2 MiB.
 """
 
 MAX_BLOCKS = 64
 
 HEAD = 8
-"""Bytes in front of a part: the number of its elements."""
+"""Bytes before a part: the number of its elements."""
 
 LINE = 16
 """Each part begins at a multiple of this many bytes."""
 
 PROBLEM = 3
-"""Words for what is wrong, in front of the numbers of elements for all ranks."""
+"""Words that report errors, before the numbers of elements for all ranks."""
 
 SPACE = 2
-"""What may be wrong: more arrives than there is space for.  Else (1) parts are too long."""
+"""Error: more elements arrive than there is space for. Otherwise (1) parts are too long."""
 
 SOURCE = COPYING + """
 extern "C" __global__ void pack_parts(int64 send, const int64* counts, int64 length, int64 size,
@@ -95,18 +96,18 @@ extern "C" __global__ void unpack_parts(int64 recv, int64* counts, int64 length,
 
 
 def room_between(lengths: np.ndarray) -> np.ndarray:
-    """How many elements go from one rank (row) to another at most.
+    """Return the maximum number of elements from one rank (row) to another.
 
     Parameters
     ----------
     lengths : numpy.ndarray of int64, shape (ranks, 2)
-        Of the arrays that each rank sends from, and gets into.
+        Lengths of the arrays that each rank sends from, and receives into.
     """
     return np.minimum(lengths[:, :1], lengths[None, :, 1])
 
 
 def most_bytes(room: np.ndarray, width: int) -> int:
-    """Bytes that a rank sends at most."""
+    """Return the maximum number of bytes that a rank sends."""
     return int((room * width + LINE).sum(axis=1).max())
 
 
@@ -127,7 +128,7 @@ class SlotKernels:
         self.problem = cupy.zeros(PROBLEM + size, np.int64)
 
     def require_right(self, problem: np.ndarray) -> None:
-        """Raise CommunicationError if something was wrong."""
+        """Raise CommunicationError if there was an error."""
         kind, arriving, length = map(int, problem[:PROBLEM])
         if kind:
             transfer_of(self.problem).write(self.problem, np.zeros(len(problem), np.int64))
@@ -136,14 +137,14 @@ class SlotKernels:
 
 
 class Slots:
-    """Places for the parts of a parcel.
+    """Slots for the parts of a parcel.
 
     Parameters
     ----------
     kernels : SlotKernels
     parcel : Parcel
     room : numpy.ndarray of int64, shape (ranks, ranks)
-        As `room_between` gives it.
+        The result of `room_between`.
     rank : int
     """
 
@@ -152,7 +153,7 @@ class Slots:
         self._kernels, self._parcel = kernels, parcel
         self._memory: list[Array] = []
         going, coming = (self._places(each, width) for each in (room[rank], room[:, rank]))
-        coming[rank] = going[rank]  # what a rank has for itself stays where it is
+        coming[rank] = going[rank]  # the part of a rank for itself stays in place
         self._pack = self._arguments(parcel.send, parcel.send_counts, size, width, going)
         self._unpack = self._arguments(parcel.recv, parcel.recv_counts, size, width, coming)
         self.messages = [(int(going[other, 0]), _bytes(room[rank, other], width),
@@ -162,7 +163,7 @@ class Slots:
         self._blocks = max(1, min(MAX_BLOCKS, -(-longest // BLOCK)))
 
     def _places(self, room: np.ndarray, width: int) -> np.ndarray:
-        """Where the parts for each amount of space begin."""
+        """Return the places of parts with these capacities."""
         ends = np.cumsum([-(-_bytes(each, width) // LINE) * LINE for each in room])
         memory = self._kernels.cupy.empty(int(ends[-1]), np.uint8)
         self._memory.append(memory)
@@ -179,11 +180,11 @@ class Slots:
                 np.uint64(self._kernels.problem.data.ptr))
 
     def pack(self) -> None:
-        """Put each part in its place."""
+        """Copy each part to its slot."""
         self._kernels.pack((self._blocks,), (BLOCK,), self._pack)
 
     def unpack(self) -> None:
-        """Put the parts that have arrived one behind the other, and set their numbers."""
+        """Concatenate the parts that have arrived, and set their lengths."""
         self._kernels.unpack((self._blocks,), (BLOCK,), self._unpack)
 
 
@@ -192,5 +193,7 @@ def _bytes(count: int, width: int) -> int:
 
 
 def others(rank: int, size: int) -> Iterator[int]:
-    """The other ranks; no rank is the first that all others send to."""
+    """Yield the other ranks, for each rank in another order, so that no rank receives from all at
+    the same time.
+    """
     return ((rank + step) % size for step in range(1, size))

@@ -1,8 +1,8 @@
 """The CUDA space: CuPy arrays, kernels translated to CUDA C++ and compiled by NVRTC.
 
-All work goes to CuPy's current stream of the calling thread, so it is ordered with whatever else
-that thread does with CuPy: arrays handed in are complete when a kernel reads them, and results can
-be used at once.  A thread that wants to overlap work enters its own stream (``with stream:``).
+All work is done on CuPy's current stream of the calling thread, in order with other work of that
+thread in CuPy: input arrays are complete when a kernel reads them, and results can be used at once.
+To overlap work, a thread enters its own stream (``with stream:``).
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ OLDEST_CAPABILITY = 70
 """Teams within a warp need the independent thread scheduling of compute capability 7.0."""
 
 MAX_BLOCKS = 1 << 16
-"""Blocks of a launch from Python; more items than that are taken in strides."""
+"""Maximum number of blocks of a launch from Python; more items are processed in strides."""
 
 
 DRIVER = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
-"""The driver's library; CUDA calls a driver that is missing one that is too old."""
+"""The driver's library; CUDA reports a missing driver as one that is too old."""
 
 NO_DRIVER = (f"there is no CUDA driver here ({DRIVER} cannot be loaded): a GPU needs NVIDIA's "
              "driver, a container to be started with its GPUs")
@@ -60,17 +60,17 @@ class CudaSpace(programs.ExecutionSpace):
     Parameters
     ----------
     device : int or None
-        Number of the device; None takes CuPy's current one.
+        Number of the device; None means CuPy's current one.
 
     Attributes
     ----------
     program_mode : str
         How programs run: ``"resident"``, as one kernel; ``"graph"``, as a CUDA graph with
-        conditional nodes; ``"walk"``, launch by launch from the host.  The results are the same.
-        The first of them that device, driver and packages support, unless it is set.
+        conditional nodes; ``"walk"``, launch by launch from the host.  The results are the same. By
+        default the first of them that device, driver and packages support.
     profiling : bool
-        Whether resident programs made from now on measure what each launch takes, and what each
-        step of communication does.
+        Whether resident programs made from now on measure the time of each launch and of each step
+        of communication.
 
     Raises
     ------
@@ -106,7 +106,7 @@ class CudaSpace(programs.ExecutionSpace):
         self.profiling = False
 
     def program_modes(self) -> list[str]:
-        """The ways to run programs that work here, fastest first."""
+        """Return the ways to run programs that work here, fastest first."""
         return [RESIDENT, WALK] if can_cooperate(self.cupy, self.device_id) else [WALK]
 
     def empty(self, n: int, dtype: DTypeLike) -> programs.Array:
@@ -114,7 +114,7 @@ class CudaSpace(programs.ExecutionSpace):
             with self.active():
                 if n > self.memory.large:
                     self.memory.make_place(n * np.dtype(dtype).itemsize)
-                return self._array(n, dtype)  # cupy.empty examines more
+                return self._array(n, dtype)  # cupy.empty checks more
         except self._no_memory as error:
             raise self._out_of_memory(n, dtype) from error
 
@@ -126,7 +126,7 @@ class CudaSpace(programs.ExecutionSpace):
 
     def zeros(self, n: int, dtype: DTypeLike) -> programs.Array:
         with self.active(), self._allocating(n, dtype):
-            return self.cupy.zeros(n, dtype)  # sets memory, which takes half of a kernel's launch
+            return self.cupy.zeros(n, dtype)  # sets memory in half the time of a kernel's launch
 
     def asarray(self, values: Any, dtype: DTypeLike | None = None) -> programs.Array:
         if isinstance(values, np.ndarray) and _travels(values, dtype):
@@ -142,7 +142,7 @@ class CudaSpace(programs.ExecutionSpace):
         if type(values) is not self._array or values.ndim != 1 or not values.flags.c_contiguous:
             return self.cupy.array(values)
         result = self._array(len(values), values.dtype)
-        self._transfer.copy(result, values)  # behind what the other device has begun
+        self._transfer.copy(result, values)  # after the work of the other device
         return result
 
     def with_room(self, values: np.ndarray, room: int) -> programs.Array:
@@ -212,7 +212,7 @@ class CudaSpace(programs.ExecutionSpace):
             kind = type(argument)
             if kind is self._array:
                 if argument.ndim != 1 or not argument.flags.c_contiguous:
-                    programs.tag_of(argument)  # says what is wrong
+                    programs.tag_of(argument)  # raises the error
                 key.append(argument.dtype)
                 words.append(argument.data.ptr)
             elif kind is int:
@@ -234,7 +234,7 @@ class CudaSpace(programs.ExecutionSpace):
         return self._rehearsals if self.program_mode == RESIDENT and not self.profiling else None
 
     def _direct(self, kernel: Kernel, team: int, key: list[Any], args: tuple[Any, ...]) -> Direct:
-        """Compile what is launched for the first time with such arguments."""
+        """Compile the kernel of a first launch with such arguments."""
         tags = tuple(map(programs.tag_of, args))
         function = Direct(self.kernels.direct(kernel, tags, team),
                           1 + len(tags) - tags.count(programs.ABSENT))
@@ -257,14 +257,16 @@ class CudaSpace(programs.ExecutionSpace):
             return CudaExecutable(self, program, walked)
 
     def _ask(self, executables: Sequence[CudaExecutable]) -> None:
-        """Have the code of programs compiled side by side, which are about to run in turn."""
+        """Request the code of programs that will run in turn, to be compiled in parallel."""
         missing = [each.program for each in executables if not each.asks()]
         if missing:
             in_place = self.program_mode == RESIDENT and self.kernels.modules.quick
             self.kernels.ask_packed(missing, in_place)
 
     def address_of(self, array: programs.Array) -> int:
-        """Where an array begins that a kernel on this device can read; any other is refused."""
+        """Return the address of an array that kernels on this device can read; others raise an
+        error.
+        """
         if not isinstance(array, self.cupy.ndarray):
             raise InputError(f"an array of the host was given to a kernel on {self.name}; "
                              "bring it there with space.asarray")
@@ -272,7 +274,7 @@ class CudaSpace(programs.ExecutionSpace):
         return address
 
     def active(self) -> Device:
-        """Context in which this space's device is CuPy's current one, for any thread."""
+        """Return a context in which this space's device is CuPy's current one, for any thread."""
         if self._is_only_one or self._current_device() == self.device_id:
             if not hasattr(self._threads, "has_begun"):
                 self._threads.has_begun = True
@@ -303,14 +305,14 @@ class CudaSpace(programs.ExecutionSpace):
 
 
 def _travels(values: np.ndarray, dtype: DTypeLike | None) -> bool:
-    """Whether an array of the host may be copied as it is, without pinned memory."""
+    """Whether a host array may be copied as it is, without pinned memory."""
     return (0 < values.nbytes <= LARGEST_TRAVELLER and values.ndim == 1
             and values.flags.c_contiguous and values.dtype.isnative and values.dtype.kind in "biuf"
             and (dtype is None or values.dtype == dtype))
 
 
 def import_cupy() -> ModuleType:
-    """CuPy, or an error that says how to get it."""
+    """Return CuPy, or raise an error that says how to install it."""
     if "cupy" not in sys.modules and find_spec("cupy") is not None:
         do_without_folder()
     try:
@@ -325,7 +327,7 @@ def import_cupy() -> ModuleType:
 
 
 def has_driver() -> bool:
-    """Whether the driver's library is on this machine, of whatever version."""
+    """Whether the driver's library is on this machine, in any version."""
     try:
         ctypes.CDLL(DRIVER)
     except OSError:
@@ -334,7 +336,7 @@ def has_driver() -> bool:
 
 
 def num_devices() -> int:
-    """Number of devices, one at least; raises DeviceUnavailable where there is none."""
+    """Return the number of devices, at least one; raises DeviceUnavailable for none."""
     cupy = import_cupy()
     try:
         count = int(cupy.cuda.runtime.getDeviceCount())
@@ -347,7 +349,7 @@ def num_devices() -> int:
 
 
 def usable_device(device: int | None) -> int:
-    """The number of a device that portpart can use; None asks for CuPy's current one."""
+    """Return the number of a device that portpart can use; None means CuPy's current one."""
     cupy, count = import_cupy(), num_devices()
     current = cupy.cuda.runtime.getDevice()
     number = current if device is None else device

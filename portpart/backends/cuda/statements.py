@@ -25,14 +25,16 @@ class CudaStatementWriter:
         self.places = Places(self.typed)
 
     def body(self) -> list[str]:
-        """Lines of the whole function body."""
+        """Return the lines of the whole function body."""
         statements = self.typed.function.tree.body
         for name in [*self.typed.arguments, *self.variables]:
             self.names(name)
         return self.block(statements, set(self.variables))
 
     def block(self, statements: list[ast.stmt], pending: set[str]) -> list[str]:
-        """Lines of `statements`; the variables `pending` live in them alone, not yet declared."""
+        """Return the lines of `statements`; the variables `pending` occur only there and are not
+        declared.
+        """
         live = list(self.typed.live(statements))
         lines: list[str] = []
         for statement, front, inner in zip(live, *self.places.split(live, pending), strict=True):
@@ -47,7 +49,7 @@ class CudaStatementWriter:
         return lines
 
     def statement(self, node: ast.stmt, inner: set[str]) -> list[str]:
-        """Lines of one statement; it declares the variables `inner` itself."""
+        """Return the lines of one statement; it declares the variables `inner` itself."""
         if isinstance(node, ast.Assign):
             array = self.typed.new_array(node)
             return [self._assignment(node)] if array is None else self._team_array(array)
@@ -67,10 +69,10 @@ class CudaStatementWriter:
         return [{ast.Break: "break;", ast.Continue: "continue;"}.get(type(node), ";")]
 
     def _team_array(self, name: str) -> list[str]:
-        """Memory of the block's teams, and where that of the own team begins.
+        """Return the declarations of the memory of the block's teams, and of the part of this team.
 
-        A team of one lane gets shared memory too: there are no atomics on a thread's own memory.
-        An array of each lane is a thread's own.
+        A team of one lane also has shared memory: a thread's own memory has no atomics. An array of
+        each lane is in a thread's own memory.
         """
         array = self.typed.function.team_arrays[name]
         if not array.shared:
@@ -108,7 +110,7 @@ class CudaStatementWriter:
         return f"{place} = {result.converted(dtype)};"
 
     def _helper(self, name: str) -> str:
-        """Name of a helper variable; scopes that use the same one may be nested."""
+        """Return the name of a helper variable; scopes that use the same name may be nested."""
         return self.names(f"{name} (helper)", preferred=name)
 
     def _branch(self, node: ast.If, inner: set[str]) -> list[str]:
@@ -158,7 +160,7 @@ class CudaStatementWriter:
         return [f"{head} {{", *_indented(lines), "}"]
 
     def _bounds(self, call: ast.Call) -> tuple[str, str, str, bool | None]:
-        """start, stop, step, and whether the loop runs upwards (None: not known)."""
+        """Return start, stop, step, and whether the loop runs upwards (None: not known)."""
         kind = self.expressions.type_of(call)
         written = [self.expressions.converted(argument, kind) for argument in call.args]
         zero, one = ("0ULL", "1ULL") if kind == UINT64 else ("0LL", "1LL")

@@ -1,9 +1,8 @@
 """Steps of communication between ranks of one process, as kernels: the host waits for no number.
 
-Where ranks have several GPUs that reach each other's memory, the first of these runs the kernels.
-
-What is wrong with numbers of elements is found by the kernel, which then moves nothing and reports
-that nothing arrives.  The host examines that when it waits the next time.
+If ranks have several GPUs that reach each other's memory, the first GPU runs the kernels. A kernel
+checks the numbers of elements; if they are wrong, it moves nothing and reports that nothing
+arrives. The host checks the report at its next wait.
 """
 
 from __future__ import annotations
@@ -31,10 +30,10 @@ MAX_BLOCKS = 256
 CODES = {SUM: 0, MIN: 1, MAX: 2}
 
 SPACE = 2
-"""What may be wrong: more arrives than there is space for.  Else (1) parts are too long."""
+"""Error: more elements arrive than there is space for. Otherwise (1) parts are too long."""
 
 HEAD = 5
-"""Words for what is wrong, in front of the numbers of elements for all ranks."""
+"""Words that report errors, before the numbers of elements for all ranks."""
 
 SOURCE = COPYING + """
 namespace {
@@ -127,7 +126,7 @@ class DeviceOrder:
     ----------
     cupy : module
     numbers : sequence of int
-        Of the GPUs.
+        Numbers of the GPUs.
     """
 
     def __init__(self, cupy: ModuleType, numbers: Sequence[int]) -> None:
@@ -139,7 +138,7 @@ class DeviceOrder:
                 self._events[number] = cupy.cuda.Event(disable_timing=True)
 
     def first(self) -> AbstractContextManager[Device | None]:
-        """Context in which the first GPU is CuPy's current one."""
+        """Return a context in which the first GPU is CuPy's current one."""
         return self._on(self._numbers[0])
 
     def _on(self, number: int) -> AbstractContextManager[Device | None]:
@@ -147,7 +146,9 @@ class DeviceOrder:
 
     @contextmanager
     def all_before_and_after(self) -> Iterator[None]:
-        """What the first GPU does here comes behind what all have begun, and before all else."""
+        """Order work of the first GPU in this block after all earlier work of the GPUs, and before
+        later work.
+        """
         first, *others = self._numbers
         self.order(others, first)
         with self.first():
@@ -156,7 +157,7 @@ class DeviceOrder:
             self.order([first], other)
 
     def order(self, earlier: Sequence[int], later: int) -> None:
-        """Let what a GPU begins from now on wait for what others have begun."""
+        """Let later work of a GPU wait for the earlier work of others."""
         for number in earlier:
             with self._on(number):
                 self._events[number].record(self._cupy.cuda.get_current_stream())
@@ -168,7 +169,7 @@ class DeviceOrder:
 
 
 class CudaTransfers:
-    """What ranks of some GPUs exchange; on default streams, by one thread at a time.
+    """Exchanges between ranks of some GPUs, on default streams, by one thread at a time.
 
     Parameters
     ----------
@@ -176,7 +177,7 @@ class CudaTransfers:
     write, fetch : callable
         Copy to a device, and begin to copy from it.
     turns : DeviceOrder
-        Of these GPUs, the first of which is CuPy's current one.
+        The order of these GPUs, the first of which is CuPy's current one.
     """
 
     def __init__(self, cupy: ModuleType, write: Callable[[Array, np.ndarray], None],
@@ -237,7 +238,7 @@ class CudaTransfers:
         return found
 
     def _wrong(self, numbers: np.ndarray) -> Wrong | None:
-        """The error that a kernel has reported; clears it."""
+        """Return the error that a kernel has reported, and clear it."""
         kind, rank, total, length, ranks = map(int, numbers[:HEAD])
         if not kind:
             return None

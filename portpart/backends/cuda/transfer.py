@@ -1,4 +1,4 @@
-"""Copies of arrays of GPUs, and the memory that CuPy's pool holds."""
+"""Copies of arrays of GPUs, and the memory in CuPy's pool."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from cupy import ndarray
     from cupy.cuda import Device, MemoryPool, PinnedMemoryPointer, Stream
 
-# Copies to the host that go on while more is launched ------------------------------------------
+# Copies to the host that continue while more work is launched ----------------------------------
 
 
 LEAST_SIZE = 4096
 
 
 class PinnedReadback:
-    """Where copies to the host arrive, one at a time: memory that is pinned.
+    """Pinned memory for copies to the host, one at a time.
 
-    To pageable memory the call that copies would return when all is there.  What is kept for the
-    next copy saves a third of the time of one.
+    With pageable memory, the call would return when the copy is complete. Reuse of the memory saves
+    a third of the time of a copy.
 
     Parameters
     ----------
@@ -45,12 +45,12 @@ class PinnedReadback:
         self._copied = cupy.cuda.Event(disable_timing=True)
 
     def begin(self, array: ndarray, stream: Stream) -> None:
-        """Copy a contiguous array, behind what was launched on the stream before."""
+        """Copy a contiguous array, after earlier work on the stream."""
         array.data.copy_to_host_async(self._memory.ptr, array.nbytes, stream)
         self._copied.record(stream)
 
     def arrived(self, dtype: np.dtype, length: int) -> np.ndarray:
-        """The elements of the array, when they are there."""
+        """Return the elements of the array when they have arrived."""
         self._copied.synchronize()
         return np.frombuffer(self._memory, dtype, length).copy()
 
@@ -59,10 +59,10 @@ class PinnedReadback:
 
 
 LARGEST_TRAVELLER = 1 << 16
-"""Bytes of a host array up to which the driver takes a copy at once: CuPy's way takes 40 us."""
+"""Maximum bytes of a host array that the driver copies at once: CuPy's way takes 40 us."""
 
 ALREADY_ENABLED = 704
-"""CUDA's number for a peer whose memory could be reached before."""
+"""CUDA's error for a peer whose memory is already accessible."""
 
 _NOTHING = contextlib.nullcontext()
 
@@ -84,7 +84,7 @@ class DeviceTransfer:
         self._readbacks: defaultdict[int, list[PinnedReadback]] = defaultdict(list)
 
     def fetch(self, array: ndarray) -> Callable[[], np.ndarray]:
-        """See `Transfer`; what is launched later is not waited for."""
+        """See `Transfer`; does not wait for later launches."""
         with self._at(array):
             kept = self._readbacks[array.data.device_id]
             readback = self._readback(kept, array.nbytes)
@@ -98,11 +98,11 @@ class DeviceTransfer:
         return wait
 
     def _at(self, array: ndarray) -> AbstractContextManager[Device]:
-        """Context in which the array's device is CuPy's current one."""
+        """Return a context in which the array's device is CuPy's current one."""
         return _NOTHING if self._is_only_one else array.data.device
 
     def _readback(self, kept: list[PinnedReadback], size: int) -> PinnedReadback:
-        """A place for a copy, not used by others of any thread."""
+        """Return memory for a copy, which no other thread uses."""
         try:
             readback = kept.pop()
         except IndexError:
@@ -119,7 +119,7 @@ class DeviceTransfer:
         return memory
 
     def host_memory(self, array: ndarray) -> np.ndarray:
-        """Memory that is pinned if there is much to copy."""
+        """Return memory, which is pinned if there is much to copy."""
         if array.nbytes <= LARGEST_TRAVELLER:
             return np.empty(len(array), array.dtype)
         memory: PinnedMemoryPointer = self._cupy.cuda.alloc_pinned_memory(array.nbytes)
@@ -131,7 +131,7 @@ class DeviceTransfer:
             with self._at(array):
                 stream = self._current_stream()
                 array.data.copy_from_host_async(address_of(numbers), numbers.nbytes, stream)
-                # of few numbers in pageable memory the call returns when they have been read
+                # for few numbers in pageable memory, the call returns when they have been read
                 if numbers.nbytes > LARGEST_TRAVELLER:
                     stream.synchronize()
 
@@ -143,7 +143,7 @@ class DeviceTransfer:
             self._turns_of((here, there)).order([there], here)
         with self._at(target):
             target.data.copy_from_device_async(source.data, source.nbytes, self._current_stream())
-        if here != there:  # a change of the source waits
+        if here != there:  # changes of the source wait
             self._turns_of((here, there)).order([here], there)
 
     def _turns_of(self, numbers: tuple[int, ...]) -> DeviceOrder:
@@ -152,7 +152,7 @@ class DeviceTransfer:
         return self._turns[numbers]
 
     def publish(self, arrays: Sequence[ndarray]) -> None:
-        """Wait, unless all is on the default stream of one device, which threads share."""
+        """Wait, unless all arrays are on the default stream of one device, which threads share."""
         somewhere = {array.data.device_id: array for array in arrays}
         for array in somewhere.values():
             with self._at(array):
@@ -161,7 +161,7 @@ class DeviceTransfer:
                     stream.synchronize()
 
     def together(self, arrays: Sequence[ndarray], ranks: int) -> CudaTransfers | None:
-        """Kernels, on the default streams of devices that reach the memory of each other.
+        """Return kernels, on the default streams of devices that can access each other's memory.
 
         They need arrays of different memory.
         """
@@ -195,27 +195,25 @@ class DeviceTransfer:
 
 @cache
 def device_transfer(cupy: ModuleType) -> DeviceTransfer:
-    """The transfer of CuPy's arrays, which communicators find from now on."""
+    """Return the transfer of CuPy's arrays, which communicators use from now on."""
     transfer = DeviceTransfer(cupy)
     register(cupy.ndarray, transfer)
     return transfer
 
 
-# What CuPy's pool holds of a device's memory, and when it returns what is not in use -----------
+# The device memory that CuPy's pool holds, and when it returns unused memory -------------------
 #
-# The pool keeps the memory of freed arrays, and divides it among new ones that are smaller.  It
-# cannot join pieces that the device gave it one by one, and returns only those of which no part is
-# in
-# use.  So when nearly all memory is held, much may be free and no large array fit anywhere.  What
-# is
-# returned before that is not divided, and joined in what the device gives next.
+# The pool keeps the memory of freed arrays, and divides it among smaller new ones. It cannot join
+# separate allocations, and returns only those without a part in use. So when it holds nearly all
+# memory, much of it may be free but in pieces too small for a large array. Memory that is returned
+# earlier is not divided, and the device can join it.
 
 
 MUCH = 16
-"""What the pool holds without use is much from this share of the device's memory on, 1 / MUCH."""
+"""Unused memory of the pool is much if it is at least 1 / MUCH of the device's memory."""
 
 LARGE = 8192
-"""An array is large from 1 / LARGE as many elements on as the device has bytes."""
+"""An array is large if its number of elements is at least 1 / LARGE of the device's bytes."""
 
 
 class HeldMemory:
@@ -224,16 +222,16 @@ class HeldMemory:
     Parameters
     ----------
     pool : callable
-        Gives CuPy's pool, which a process may exchange for another.
+        Returns CuPy's pool, which a process may replace.
     total : int
-        Bytes that the device has.
+        Bytes of the device.
 
     Attributes
     ----------
     much : int
-        Bytes without use from which on they are returned.
+        Minimum unused bytes to return.
     large : int
-        Elements of an array from which on it is large.
+        Minimum elements of a large array.
     """
 
     def __init__(self, pool: Callable[[], MemoryPool], total: int) -> None:
@@ -241,15 +239,17 @@ class HeldMemory:
         self.much, self.large = total // MUCH, total // LARGE
 
     def give_back(self) -> int:
-        """Return to the device what is held without use, if that is much; how many bytes."""
+        """Return unused memory to the device if it is much; return the number of bytes."""
         pool = self._pool()
         held = int(pool.total_bytes())
-        # what is in use need not be known in most cases
+        # the bytes in use need not be known in most cases
         if held > self.much and pool.free_bytes() > self.much:
             pool.free_all_blocks()
         return held - int(pool.total_bytes())
 
     def make_place(self, size: int) -> None:
-        """Do that before a large array is made with which more than half of the device is held."""
+        """Return memory before a large array is made with which the pool holds more than half of
+        the device.
+        """
         if self._pool().total_bytes() + size > self._half:
             self.give_back()

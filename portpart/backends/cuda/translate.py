@@ -1,11 +1,11 @@
-"""From a kernel to CUDA C++.
+"""Translation of kernels to CUDA C++.
 
 Each kernel, for one set of argument types and one width of team, becomes a namespace with its
 device functions and its body, and entry points: the direct one, whose parameters are the work size
 and the arguments; the packed one of programs, which reads both from a row of 8-byte words in memory
 (`packing`); and the step of a resident program (`resident`), a device function that does the same.
-The text compiles behind either prelude: `words` for NVRTC, or one of the tests for the host's
-compiler in the tests.
+The text compiles with either prelude: `words` for NVRTC, or that of the tests for the host's
+compiler.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Translation:
     symbol : str
         Name of the direct entry point.
     text : str
-        The source; needs the prelude in front.
+        The source, which needs the prelude before it.
     """
 
     symbol: str
@@ -47,24 +47,24 @@ class Translation:
 
     @property
     def step_symbol(self) -> str:
-        """Name of the device function that reads its arguments from a row."""
+        """Return the name of the device function that reads its arguments from a row."""
         return f"{self.symbol}_step"
 
 
 def packed_name(symbol: str) -> str:
-    """Name of the entry point that reads its arguments from a row."""
+    """Return the name of the entry point that reads its arguments from a row."""
     return f"{symbol}_packed"
 
 
 @functools.lru_cache(maxsize=4096)
 def translate(kernel: Kernel, arguments: tuple[ArgumentType, ...], team: int,
               entries: tuple[str, ...]) -> Translation:
-    """Translate `kernel` for `arguments` and teams of `team` lanes, with the entry points asked.
+    """Translate `kernel` for `arguments` and teams of `team` lanes, with the given entry points.
 
     Raises
     ------
     KernelTypeError
-        If the types do not fit the kernel language, or the team arrays not a block.
+        If the types do not fit the kernel language, or the team arrays do not fit a block.
     """
     check_width(kernel, team)
     typed = infer(kernel, arguments)
@@ -125,9 +125,9 @@ def _direct_entry(typed: TypedFunction, team: int) -> str:
 
 
 def _from_row(typed: TypedFunction, team: int, head: str, block: str = "") -> str:
-    """An entry point that reads the work size and the arguments from a row.
+    """Return an entry point that reads the work size and the arguments from a row.
 
-    A step is also given the number of its block among all blocks that work on it.
+    A step also receives the number of its block among all blocks that work on it.
     """
     names = NameTable()
     lines = ["    const int64 count = *pp::argument<int64*>(row, 0);"]
@@ -143,9 +143,10 @@ def _from_row(typed: TypedFunction, team: int, head: str, block: str = "") -> st
 
 
 def _items(typed: TypedFunction, names: NameTable, own: int, block: str = "") -> str:
-    """The loop of a team of `own` lanes over its work items.
+    """Return the loop of a team of `own` lanes over its work items.
 
-    A barrier keeps the lanes that are done with an item from the arrays that others still read.
+    A barrier keeps lanes that have finished an item from changing arrays that other lanes still
+    read.
     """
     _, *rest = typed.arguments.items()
     passed = ", ".join(["item", *(names(name) for name, kind in rest if kind is not ABSENT)])
@@ -159,7 +160,7 @@ def _items(typed: TypedFunction, names: NameTable, own: int, block: str = "") ->
 
 
 def source(kernel: Kernel, *arguments: Bound, team: int = 1) -> str:
-    """CUDA C++ of a kernel for arguments (or argument types) like the given ones.
+    """Return the CUDA C++ of a kernel for arguments (or argument types) like the given ones.
 
     Parameters
     ----------

@@ -314,4 +314,4 @@ __device__ __forceinline__ void begin_words(const int64* given, int first, int n
 
 CUDA_PRELUDE = (TYPES + _DEVICE_FUNCTIONS + ARITHMETIC + _DEVICE_ATOMICS + _DEVICE_TEAM
                 + _DEVICE_GRID)
-"""What stands before generated kernels in the source that NVRTC gets."""
+"""The text before generated kernels in NVRTC's source."""

@@ -1,7 +1,7 @@
-"""Threads in which modules are compiled: some for what is waited for, some for what may come later.
+"""Threads that compile modules: some for code that a caller waits for, some for later code.
 
-Threads of the standard library's executors finish all that they were given before a process may
-end.  These end with what they have begun.
+Threads of the standard library's executors finish all submitted work before a process may end.
+These threads finish only work that has begun.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from typing import Any, Generic, TypeVar
 MAX_WORKERS = 16
 
 NICE = 10
-"""Niceness of threads that should not delay the ones that are waited for."""
+"""Niceness of threads that should not delay those that a caller waits for."""
 
 T = TypeVar("T")
 
 
 class Task(Generic[T]):
-    """Some work, which is done once.
+    """A piece of work, done once.
 
     Attributes
     ----------
     future : concurrent.futures.Future
-        Gets its result.
+        Receives its result.
     size : int
-        How large it is, in any unit.
+        Its size, in any unit.
     """
 
     def __init__(self, work: Callable[[], T], size: int) -> None:
@@ -40,7 +40,7 @@ class Task(Generic[T]):
         self._begun = threading.Lock()
 
     def run(self) -> None:
-        """Do it, unless it has begun elsewhere."""
+        """Do the work, unless it has begun elsewhere."""
         if self._begun.acquire(blocking=False):
             self.future.set_running_or_notify_cancel()
             _settle(self.future, self._work)
@@ -49,21 +49,21 @@ class Task(Generic[T]):
 def _settle(future: Future[T], work: Callable[[], T]) -> None:
     try:
         result = work()
-    except BaseException as problem:  # the waiting caller gets it
+    except BaseException as problem:  # the waiting caller receives it
         future.set_exception(problem)
     else:
         future.set_result(result)
 
 
 class Workers:
-    """Some threads, started when they are first needed.
+    """Threads, started when they are first needed.
 
     Parameters
     ----------
     share : float
-        Threads at most, of the cores that there are for compilers.
+        Maximum number of threads, as a share of the cores for compilers.
     nice : int
-        How much they give way to other threads, where the system lets single threads do so.
+        Niceness of the threads, on systems where single threads have one.
     """
 
     def __init__(self, share: float = 1, nice: int = 0) -> None:
@@ -75,14 +75,14 @@ class Workers:
         self._is_closed = False
 
     def submit(self, work: Callable[[], T], size: int = 0) -> Task[T]:
-        """Have `work` done: large ones first, so that none is left over in the end."""
+        """Submit work. Large work is done first, so that none remains at the end."""
         task = Task(work, size)
         self._put(-size, task)
         self._start_one()
         return task
 
     def wait(self, task: Task[T]) -> T:
-        """The result of a task, which is done before all others now."""
+        """Return the result of a task, which is now done before all others."""
         if not task.future.done():
             self._put(-2**62, task)
         return task.future.result()
@@ -106,7 +106,9 @@ class Workers:
             task.run()
 
     def close(self) -> None:
-        """Begin nothing more, and wait for what has begun: NVRTC must not be torn down under it."""
+        """Begin no more work, and wait for work that has begun: NVRTC must not be unloaded under
+        it.
+        """
         with self._lock:
             for _ in self._threads:
                 self._put(-2**63, None)
@@ -124,16 +126,16 @@ def lower_priority(nice: int) -> None:
 
 
 def num_cores() -> int:
-    """Cores that this process may use."""
+    """Return the number of cores that this process may use."""
     affinity: Any = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 WRITING = Workers(share=0)
-"""A thread that writes texts, the largest first; several would keep each other from running."""
+"""A thread that writes texts, the largest first; several would delay each other."""
 
 NOW = Workers()
-"""For code that a caller waits for, or soon will."""
+"""Threads for code that a caller waits for, or soon will."""
 
 LATER = Workers(share=0.5, nice=NICE)
-"""For resident kernels, which may take long: that must not keep anyone from what is wanted now."""
+"""Threads for resident kernels, whose long compilation must not delay code that is needed now."""
