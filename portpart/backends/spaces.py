@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from portpart.backends.cpu import CpuSpace
     from portpart.backends.programs import ExecutionSpace
 
-# NumPy is not imported here: `late_signals` has to be there first.
+# NumPy must not be imported here: `late_signals` must be imported before it.
 
 
 _spaces: dict[tuple[str, int | None], ExecutionSpace] = {}
@@ -28,7 +28,7 @@ def space(device: str, *, threads: int | None = None) -> ExecutionSpace: ...
 
 
 def space(device: str = "cpu", *, threads: int | None = None) -> ExecutionSpace:
-    """The execution space of `device`.
+    """Return the execution space of `device`.
 
     Parameters
     ----------
@@ -72,26 +72,26 @@ def space(device: str = "cpu", *, threads: int | None = None) -> ExecutionSpace:
 
 
 def gpus() -> list[ExecutionSpace]:
-    """The spaces of all GPUs of this machine, of which there must be one at least."""
+    """Return the spaces of all GPUs of this machine, which must have at least one."""
     from portpart.backends.cuda import num_devices
 
     return [space(f"cuda:{number}") for number in range(num_devices())]
 
 
 def as_space(given: ExecutionSpace | str) -> ExecutionSpace:
-    """The space itself, or that of a device's name."""
+    """Return the space itself, or that of a device's name."""
     from portpart.backends.programs import ExecutionSpace
 
     return given if isinstance(given, ExecutionSpace) else space(given)
 
 
 def host_of(here: ExecutionSpace) -> ExecutionSpace:
-    """The CPU space that works together with `here`: itself if it is one, or if nothing runs."""
+    """Return the CPU space that works with `here`: `here` if it is one, or in a dry run."""
     return here if here.kind == "cpu" or here.is_dry_run else space("cpu")
 
 
 def _known(name: str, threads: int | None, make: Callable[[], ExecutionSpace]) -> ExecutionSpace:
-    """One space per device (and number of threads), so that what it compiled is found again."""
+    """Return one space per device (and number of threads), so that its compiled code is reused."""
     if (name, threads) not in _spaces:
         _spaces[name, threads] = made = make()
         copyreg.pickle(type(made), _by_name)
@@ -99,8 +99,8 @@ def _known(name: str, threads: int | None, make: Callable[[], ExecutionSpace]) -
 
 
 def _by_name(made: ExecutionSpace) -> tuple[Callable[..., ExecutionSpace], tuple[str]]:
-    """Pickle a space as a name: loading gives the one that the other process has for it.
+    """Pickle a space as a name: loading returns the other process's space of that name.
 
-    Compiled code stays behind, and so does a choice of threads, on which no result depends.
+    Compiled code is not pickled, nor is the number of threads, on which no result depends.
     """
     return space, (made.name,)

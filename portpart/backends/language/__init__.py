@@ -115,16 +115,16 @@ __all__ = [
 
 
 def kernel(function: Callable[..., Any]) -> Kernel:
-    """Check `function` against the kernel language and make it launchable.
+    """Check `function` against the kernel language and return a kernel that can be launched.
 
     Raises
     ------
     KernelSyntaxError
-        At decoration, naming file, line and the allowed form.
+        At decoration, with file, line and the allowed form.
     """
     return check_function(function, Kernel, is_kernel=True)
 
 
 def device(function: Callable[..., Any]) -> DeviceFunction:
-    """Check `function` and make it callable from kernels and other device functions."""
+    """Check `function` and return a function for kernels and other device functions to call."""
     return check_function(function, DeviceFunction, is_kernel=False)

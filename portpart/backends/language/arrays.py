@@ -1,4 +1,4 @@
-"""The arrays of records: declared with a type and a length, or slices of one array."""
+"""Arrays of records: declared with a type and a length, or slices of one array."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ else:
 """Array: a one-dimensional array of an execution space."""
 
 
-# Work arrays as declarations: a type, a length that follows from sizes, and how long it lives ----
+# Work arrays as declarations: a type, a length that depends on sizes, and a lifetime -------------
 #
 # >>> class Lists(Record):
 # ...     heavy: Array = work(np.int32, lambda size: 2 * size)
@@ -29,13 +29,13 @@ else:
 
 
 class Allocator(Protocol):
-    """What makes arrays: an execution space."""
+    """An object that allocates arrays: an execution space."""
 
     def empty(self, length: int, dtype: DTypeLike) -> Array:
-        """An array of any contents."""
+        """Return an uninitialised array."""
 
     def zeros(self, length: int, dtype: DTypeLike) -> Array:
-        """An array of zeros."""
+        """Return an array of zeros."""
 
 
 Length = Callable[[Any], int]
@@ -43,17 +43,17 @@ Length = Callable[[Any], int]
 
 
 class Declared(NamedTuple):
-    """An array that a piece works on.
+    """A declared work array.
 
     Attributes
     ----------
     kind
-        Its type, or a function that gives the type for the sizes of a problem.
+        Its type, or a function that returns the type for the sizes of a problem.
     length : callable
     zeros : bool
         Whether it begins with zeros.
     outlives : bool
-        Whether it is needed when the program that fills it is done; else it may be scratch.
+        Whether it is needed after the program that fills it; otherwise it may be scratch.
     """
 
     kind: Any
@@ -62,41 +62,41 @@ class Declared(NamedTuple):
     outlives: bool = False
 
     def dtype_for(self, sizes: Any) -> np.dtype:
-        """Its type in a problem of these sizes."""
+        """Return its type in a problem of these sizes."""
         found: np.dtype = self.kind if isinstance(self.kind, np.dtype) else self.kind(sizes)
         return found
 
     def num_bytes(self, sizes: Any) -> int:
-        """The bytes it takes there."""
+        """Return its bytes in a problem of these sizes."""
         return self.length(sizes) * self.dtype_for(sizes).itemsize
 
 
 def work(kind: Any, length: Length | str, *, zeros: bool = False, outlives: bool = False) -> Any:
     """Declare a field of a record, or a slot of scratch, as a work array.
 
-    Its type and its length may be names: of what the sizes have under these.
+    Its type and its length may be names of attributes of the sizes.
     """
     kind, length = (attrgetter(each) if isinstance(each, str) else each for each in (kind, length))
     by_size = isinstance(kind, (FunctionType, attrgetter))
     return Declared(kind if by_size else np.dtype(kind), length, zeros, outlives)
 
 
-# Arrays that are slices of one, which exist as arrays only if they are read --------------------
+# Slices of one array, which become arrays only if they are read --------------------------------
 #
-# A run of a program only needs to know where they begin: to cut an array out of another
-# takes Python as long as what is done with a few elements.
+# A run of a program only needs to know where they begin: in Python, slicing an array takes as long
+# as the work on a few elements.
 
 
 class Slice(NamedTuple):
-    """A stretch of an array as one of another type.
+    """A part of an array, as an array of another type.
 
     Attributes
     ----------
     dtype : numpy.dtype
     begin : int
-        Bytes before it.
+        Number of bytes before it.
     length : int
-        Its elements.
+        Number of its elements.
     """
 
     dtype: np.dtype
@@ -104,25 +104,25 @@ class Slice(NamedTuple):
     length: int
 
     def of(self, memory: Any) -> Any:
-        """The array; it begins and ends with elements of `memory`."""
+        """Return the array; it begins and ends with elements of `memory`."""
         size, end = memory.itemsize, self.begin + self.length * self.dtype.itemsize
         return memory[self.begin // size : end // size].view(self.dtype)
 
 
 class Cutter:
-    """Cuts memory into slices, one behind the other.
+    """Cuts memory into consecutive slices.
 
     Attributes
     ----------
     end : int
-        Bytes that have been cut.
+        Number of bytes in slices.
     """
 
     def __init__(self) -> None:
         self.end = 0
 
     def next(self, dtype: np.dtype, length: int) -> Slice:
-        """The next slice; it begins at a whole element."""
+        """Return the next slice; it begins at a whole element."""
         begin = -(-self.end // dtype.itemsize) * dtype.itemsize
         self.end = begin + length * dtype.itemsize
         return Slice(dtype, begin, length)
@@ -134,9 +134,9 @@ class Sliced:
     Attributes
     ----------
     memory : array
-        What they are slices of; None if there are none.
+        The array of the slices; None if it has none.
     slices : dict
-        The slices, by their names.
+        The slices by name.
     """
 
     memory: ClassVar[Any] = None
@@ -144,21 +144,23 @@ class Sliced:
 
     @classmethod
     def sliced(cls, memory: Array, slices: dict[str, Slice], **others: Any) -> Self:
-        """An instance with slices of `memory`, and others given as they are; none by default."""
+        """Return an instance with slices of `memory`; arguments replace them, and all other fields
+        are absent.
+        """
         made = object.__new__(cls)
         made.__dict__.update(others, memory=memory, slices=slices)
         return made
 
     if not TYPE_CHECKING:
         def __getattr__(self, name: str) -> Any:
-            """The array of a slice, from now on the same one."""
+            """Return the array of a slice, and keep it."""
             if name not in self.slices:
                 raise AttributeError(f"{type(self).__name__} has no {name!r}")
             self.__dict__[name] = array = self.slices[name].of(self.memory)
             return array
 
     def length_of(self, name: str) -> int:
-        """Elements of one of its arrays."""
+        """Return the number of elements of one of its arrays."""
         return self.slices[name].length if name in self.slices else len(getattr(self, name))
 
 

@@ -1,8 +1,7 @@
-"""The accepted subset of Python, checked before any compiler sees a kernel.
+"""The accepted subset of Python, checked before a kernel is compiled.
 
-A kernel is checked when it is decorated, one of this package when it is compiled.  What is let
-through, both compilers accept; what is refused is reported with the file, the line, the marked
-source and the allowed form.
+A kernel is checked when it is decorated, one of this package when it is compiled. Both compilers
+accept what passes; an error reports the file, the line, the marked source and the allowed form.
 """
 
 from __future__ import annotations
@@ -39,10 +38,10 @@ Checked = TypeVar("Checked", bound=CheckedFunction)
 
 def check_function(function: Callable[..., Any], result: type[Checked], *,
                    is_kernel: bool) -> Checked:
-    """The function with its tree and its resolved names.
+    """Return the function with its tree and its resolved names.
 
-    Those of this package are checked when they are first used, and all of them by its tests; others
-    at once.
+    Functions of this package are checked when they are first used, and all of them by its tests;
+    other functions are checked at once.
     """
     if not isinstance(function, types.FunctionType) or function.__name__ == "<lambda>":
         raise KernelSyntaxError(f"{function!r} is not a plain function; write it with def")
@@ -105,7 +104,7 @@ class _Checker(ast.NodeVisitor):
         DefiniteAssignment(self.assigned, parameters, self.refuse).block(self.tree.body)
 
     def specialise(self) -> None:
-        """Take the static values out of the tree."""
+        """Replace the static values in the tree."""
         specialiser = Specialiser(self.values, set(self.function.__code__.co_varnames),
                                   self.outside, self.refuse)
         arguments = self.tree.args
@@ -170,13 +169,15 @@ class _Checker(ast.NodeVisitor):
             self.named.add(node.id)
 
     def makes_team_array(self, node: ast.expr) -> bool:
-        """True for a call of that word."""
+        """Whether the node is a call of `team_array` or `lane_array`."""
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             return self.lookup(node.func) in (team_array, lane_array)
         return False
 
     def meaning(self, node: ast.expr) -> Any:
-        """The value of a constant, or of a name from outside the function; else None."""
+        """Return the value of a constant, or of a name from outside the function; None for other
+        nodes.
+        """
         if isinstance(node, ast.Constant):
             return node.value
         if not isinstance(node, ast.Name) or node.id in self.assigned:
@@ -185,7 +186,7 @@ class _Checker(ast.NodeVisitor):
         return self.references[node.id]
 
     def team_array(self, node: ast.Assign) -> None:
-        """Note the array that the statement makes."""
+        """Record the array that the statement makes."""
         assert isinstance(node.value, ast.Call)
         assert isinstance(node.value.func, ast.Name)
         if not self.is_kernel:
@@ -296,7 +297,7 @@ class _Checker(ast.NodeVisitor):
                 self.visit(argument)
 
     def passes_team_array(self, call: ast.Call, argument: ast.expr) -> bool:
-        """True for a team array where `call` takes an array."""
+        """Whether `argument` is a team array and `call` accepts an array there."""
         assert isinstance(call.func, ast.Name)
         if not (isinstance(argument, ast.Name) and argument.id in self.team_arrays):
             return False
@@ -304,7 +305,7 @@ class _Checker(ast.NodeVisitor):
                                     self.team_arrays[argument.id])
 
     def resolve(self, node: ast.Name, *, called: bool = False) -> None:
-        """Record what the free name `node` means: a number, a device function or a word."""
+        """Record the meaning of the free name `node`: a number, a device function or a word."""
         value = self.lookup(node)
         if value in (min, max, abs):
             value = BUILTIN_WORDS[node.id]
@@ -320,7 +321,9 @@ class _Checker(ast.NodeVisitor):
         self.references[node.id] = value
 
     def outside(self, name: str) -> Any:
-        """What `name` means in the enclosing functions or the module; None if nothing."""
+        """Return the meaning of `name` in the enclosing functions or the module; None if it has
+        none.
+        """
         for names in (self.static_names, self.scope.nonlocals, self.scope.globals):
             if name in names:
                 return names[name]

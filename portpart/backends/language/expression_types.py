@@ -1,7 +1,7 @@
 """Types of expressions: one method per kind of syntax node.
 
-The rules themselves stand in `types` (operators) and `word_types` (words); this module walks
-the tree, notes types and constants, and reports what is refused at its place in the source.
+The rules are in `types` (operators) and `word_types` (words); this module walks the tree, records
+types and constants, and reports errors with their places in the source.
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ _FOLDED: dict[type, Any] = {
 
 
 class ExpressionTyper:
-    """Types the expressions of one function; `infer` types the device functions it calls."""
+    """Finds the types of expressions of one function; `infer` does so for the device functions it
+    calls.
+    """
 
     def __init__(self, typed: TypedFunction, infer: Infer) -> None:
         self.typed = typed
@@ -50,20 +52,20 @@ class ExpressionTyper:
         self.references = typed.function.references
         self.infer = infer
         self.effects = 0
-        """Calls so far that do more than return a value."""
+        """Calls found so far that do more than return a value."""
 
     def refuse(self, node: ast.AST, problem: str, remedy: str) -> NoReturn:
         """Raise the type error for `node`."""
         refuse(self.function, node, problem, remedy)
 
     def condition(self, node: ast.expr) -> None:
-        """Type an expression that must be a bool."""
+        """Find the types of an expression that must be a bool."""
         if self.value(node) != BOOL:
             self.refuse(node, f"a condition of type {self.typed.types[node]}",
                         "compare it, as in x != 0")
 
     def value(self, node: ast.expr) -> np.dtype:
-        """Type of an expression that must have a number as its value."""
+        """Return the type of an expression that must have a number as its value."""
         try:
             dtype = self.expression(node)
         except Refusal as refusal:
@@ -124,13 +126,13 @@ class ExpressionTyper:
         return self.fold(node, dtype, node.op, node.operand)
 
     def smallest_integer(self, node: ast.UnaryOp) -> int | None:
-        """-2**63, which Python writes as the negative of a number that is no int64."""
+        """Return -2**63, which Python parses as the negative of a number too large for int64."""
         if isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
             return -(2**63) if node.operand.value == 2**63 else None
         return None
 
     def fold(self, node: ast.expr, dtype: np.dtype, op: ast.AST, *operands: ast.expr) -> np.dtype:
-        """`dtype`, after recording a known value: Python evaluates it before Numba does."""
+        """Return `dtype`, and record a known value: Python evaluates it before Numba does."""
         values = [self.typed.constants.get(operand) for operand in operands]
         if type(op) not in _FOLDED or any(type(value) is not int for value in values):
             return dtype
@@ -159,13 +161,13 @@ class ExpressionTyper:
         if node.test in self.typed.constants:
             return self.value(node.body if self.typed.constants[node.test] else node.orelse)
         sides = self.value(node.body), self.value(node.orelse)
-        # Numba drops a side that a comparison of constants rules out, and with it its type.
+        # Numba drops a side that a comparison of constants excludes, and with it its type.
         if sides[0] != sides[1] and any(map(self.compares_constants, ast.walk(node.test))):
             raise Refusal(f"constants choose between {sides[0]} and {sides[1]}", "cast one side")
         return unified_type(*sides)
 
     def compares_constants(self, node: ast.AST) -> bool:
-        """True for a comparison whose two sides are known."""
+        """Whether the node is a comparison whose two sides are known."""
         if not isinstance(node, ast.Compare):
             return False
         return all(side in self.typed.constants for side in (node.left, *node.comparators))
@@ -189,14 +191,14 @@ class ExpressionTyper:
         return returns
 
     def argument(self, node: ast.expr) -> ArgumentType:
-        """Type of a call's argument, which may be an array passed on."""
+        """Return the type of a call's argument, which may be an array."""
         passed = self.typed.kind(node.id) if isinstance(node, ast.Name) else None
         if passed is not None and not isinstance(passed, np.dtype):
             return passed
         return self.value(node)
 
     def has_effects(self, node: ast.Call) -> bool:
-        """True if the call of a word or a device function does more than return a value."""
+        """Whether the call of a word or a device function does more than return a value."""
         assert isinstance(node.func, ast.Name)
         if isinstance(self.references.get(node.func.id), Word):
             return self.references[node.func.id].name not in PURE

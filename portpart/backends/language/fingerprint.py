@@ -1,7 +1,7 @@
-"""What a function of the kernel language means, as a hash that needs no examine its source.
+"""The meaning of a function of the kernel language, as a hash that does not need its source.
 
-A kernel's code follows from its bytecode, with the columns of the source that belong to it, and
-from the values of the names in it, those of the functions that it calls included.
+A kernel's code depends on its bytecode, with the columns of the source that belong to it, and on
+the values of the names in it, including those of the functions that it calls.
 """
 
 from __future__ import annotations
@@ -29,18 +29,19 @@ NONE: frozenset[str] = frozenset()
 
 
 def fingerprint_of(function: types.FunctionType, values: Mapping[str, Any]) -> str:
-    """Hash of all that decides about the code of `function`, on this version of Python.
+    """Return a hash of everything that the code of `function` depends on, in this version of
+    Python.
 
     Parameters
     ----------
     values
-        Its static values.  Of their members only those count that the function, or one that it
-        names, may read: others share the code.
+        Its static values. Only members count that the function, or one that it names, may read:
+        values with other differences share the code.
 
     Raises
     ------
     KernelTypeError
-        If a static value, or a member that counts, is nothing that code can follow from.
+        If a static value, or a member that counts, is not of a type that code can depend on.
     """
     code = function.__code__
     parts: list[Any] = [
@@ -62,7 +63,7 @@ def fingerprint_of(function: types.FunctionType, values: Mapping[str, Any]) -> s
 
 @cache
 def compilers_fingerprint() -> str:
-    """Hash of the sources of this language and of what compiles it."""
+    """Return a hash of the sources of this language and its compilers."""
     digest = hashlib.sha256()
     for file in sorted(Path(__file__).parents[1].rglob("*.py")):
         digest.update(file.read_bytes())
@@ -70,13 +71,13 @@ def compilers_fingerprint() -> str:
 
 
 def names_of(function: types.FunctionType) -> dict[str, Any]:
-    """What names outside the function mean; the nearer one counts."""
+    """Return the meanings of names outside the function; the nearest definition counts."""
     cells = zip(function.__code__.co_freevars, function.__closure__ or ())
     return {**function.__globals__, **{name: cell.cell_contents for name, cell in cells}}
 
 
 def _members_that_count(function: types.FunctionType, values: Mapping[str, Any]) -> frozenset[str]:
-    """Names that a function, or one that it may call, reads of its static values."""
+    """Return the names of static values' members that a function, or one it may call, reads."""
     if not values:
         return NONE
     found = _names_in(function)
@@ -89,7 +90,7 @@ def _members_that_count(function: types.FunctionType, values: Mapping[str, Any])
 
 
 def _functions_of(value: Any, members: frozenset[str]) -> Iterator[types.FunctionType]:
-    """The functions behind a static value and those members of it."""
+    """Yield the functions of a static value and of its members with these names."""
     if isinstance(value, Static):
         kind: Any = type(value)
         for name in members & _members_of(kind):
@@ -101,13 +102,13 @@ def _functions_of(value: Any, members: frozenset[str]) -> Iterator[types.Functio
 
 @cache
 def _members_of(kind: Any) -> frozenset[str]:
-    """Names that objects of a class of static values have, fields included."""
+    """Return the names of members of objects of a class of static values, including fields."""
     return frozenset((*dir(kind), *(field.name for field in fields(kind))))
 
 
 @cache
 def _names_in(function: types.FunctionType) -> frozenset[str]:
-    """Names in a function and in the functions that it names."""
+    """Return the names in a function and in the functions that it names."""
     found, names = set(function.__code__.co_names), names_of(function)
     for name in function.__code__.co_names:
         known = names.get(name)
@@ -120,7 +121,7 @@ def _names_in(function: types.FunctionType) -> frozenset[str]:
 
 
 def _static_meaning(value: Any, members: frozenset[str]) -> str:
-    """What a static value is for a kernel that may read these members; a method is no member."""
+    """Describe a static value for a kernel that may read these members; methods do not count."""
     if isinstance(value, Static):
         known = {name: getattr(value, name) for name in sorted(members) if hasattr(value, name)}
         return str([type(value).__qualname__, *(
@@ -135,9 +136,9 @@ def _static_meaning(value: Any, members: frozenset[str]) -> str:
 
 
 def _meaning(value: Any, attributes: frozenset[str]) -> str:
-    """What a value is for a kernel; of a module those `attributes` that it has.
+    """Describe a value for a kernel; a module by those of its `attributes` that it has.
 
-    Modules inside do not count: some are there only once they have been imported.
+    Modules inside do not count: some exist only once they have been imported.
     """
     if isinstance(value, (bool, int, float)):
         return f"{type(value).__name__} {value!r}"
@@ -156,13 +157,13 @@ def _meaning(value: Any, attributes: frozenset[str]) -> str:
 
 
 _known: dict[type[Record], str] = {}
-"""What records are for kernels, which many kernels ask for."""
+"""Descriptions of records, which many kernels need."""
 
 
 def _meaning_of_record(kind: type[Record]) -> str:
-    """What a record is for a kernel: its fields, and what records among these are.
+    """Describe a record for a kernel: its fields, and the records among them.
 
-    It is remembered when the module of the class, and those of its fields, have been imported: a
+    The description is cached when the modules of the class and of its fields have been imported: a
     field may name a class that is defined further down.
     """
     if kind not in _known:
@@ -177,30 +178,30 @@ def _meaning_of_record(kind: type[Record]) -> str:
 
 
 def _is_being_imported(kind: type) -> bool:
-    """Whether its module may define more; true if that is not known."""
+    """Whether its module may define more names; True if unknown."""
     spec = getattr(sys.modules.get(kind.__module__), "__spec__", None)
     return bool(getattr(spec, "_initializing", True))
 
 
 # Signatures of the library's kernels, kept next to their code ----------------------------------
 #
-# Which fields of a record a kernel uses shows in its syntax tree only, and in those of the
-# functions
-# that it passes the record on to.  To read and to check them takes longer than a small partition.
+# The fields of a record that a kernel uses are known only from its syntax tree, and from those of
+# the functions that it passes the record to. Reading and checking them takes longer than the
+# partition of a small graph.
 
 
 def recall(name: str, fingerprint: str) -> list[KernelParameter] | None:
-    """The parameters of a kernel, None if they are not known."""
+    """Return the cached parameters of a kernel, or None."""
     content = cache_folder.read(_file(name, fingerprint))
     try:
         found: list[KernelParameter] | None = pickle.loads(content) if content else None
-    except Exception:  # what is not there any more
+    except Exception:  # a class or module that no longer exists
         return None
     return found
 
 
 def keep(name: str, fingerprint: str, parameters: list[KernelParameter]) -> None:
-    """Keep the parameters of a kernel, if its records can be found by their names."""
+    """Cache the parameters of a kernel, if its records can be found by their names."""
     with suppress(pickle.PicklingError, AttributeError):
         cache_folder.write(_file(name, fingerprint), pickle.dumps(parameters))
 

@@ -1,8 +1,8 @@
-"""Records out of a function: fields become parameters, words elements of an array.
+"""Removes records from a function: fields become parameters, words become elements of an array.
 
 ``graph.begin[v]`` becomes ``graph_begin[v]``, ``level.dirty`` becomes ``level[3]``, and a record
-that is passed on becomes the fields that the other function uses.  So neither the checks nor a
-compiler know of records.  Each node keeps its place in the source.
+that is passed on becomes the fields that the other function uses. So neither the checks nor a
+compiler have to handle records. Each node keeps its place in the source.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ MADE = "write name = Class(field=team_array(int64, 256), ...) at the top level o
 
 def flatten(function: types.FunctionType, tree: ast.FunctionDef, lookup: Callable[[str], Any],
             refuse: Refuse) -> tuple[list[KernelParameter], set[str]]:
-    """Change `tree` in place.
+    """Flatten `tree` in place.
 
     Parameters
     ----------
     lookup : callable
-        What a name means outside the function; None if nothing.
+        Returns the meaning of a name outside the function, or None.
     refuse : callable
         Raises the language's error for a node.
 
     Returns
     -------
     list of Parameter
-        The parameters as they are written.
+        The parameters as written.
     set of str
-        Names of arrays that are fields of records which the function makes.
+        Names of arrays that are fields of records made in the function.
     """
     parameters = [KernelParameter(argument.arg, _kind_of(function, argument, lookup, refuse), {})
                   for argument in tree.args.args]
@@ -68,7 +68,7 @@ def flatten(function: types.FunctionType, tree: ast.FunctionDef, lookup: Callabl
 
 def _kind_of(function: types.FunctionType, argument: ast.arg, lookup: Callable[[str], Any],
              refuse: Refuse) -> Kind | None:
-    """The class of a record or of words that a parameter is annotated with."""
+    """Return the class of the record or words in a parameter's annotation."""
     if argument.annotation is None:
         return None
     kind = function.__annotations__[argument.arg]
@@ -82,7 +82,7 @@ def _kind_of(function: types.FunctionType, argument: ast.arg, lookup: Callable[[
 
 @dataclass(frozen=True)
 class Reference:
-    """A record or words inside a function: a parameter, what is made there, or a field of it."""
+    """A record or words inside a function: a parameter, an object made there, or a field of one."""
 
     root: str
     path: Path
@@ -90,7 +90,7 @@ class Reference:
 
 
 def words_in(kind: Any) -> Any:
-    """The class of words that a class stands for: itself, or those of a record; None if neither."""
+    """Return the class of words of a class: itself, or the words of a record; None for others."""
     if not isinstance(kind, type):
         return None
     found = kind.own_words if issubclass(kind, Record) else kind
@@ -98,7 +98,7 @@ def words_in(kind: Any) -> Any:
 
 
 def names_in(kind: type[Record]) -> tuple[str, ...]:
-    """What a record has: fields, and words."""
+    """Return the names of a record's fields and words."""
     return (*kind.field_names, *(kind.own_words.indices if kind.own_words is not None else ()))
 
 
@@ -116,7 +116,7 @@ class _Flattener(Rewriter):
             ast.Subscript: self.subscript}
 
     def statements(self, body: list[ast.stmt]) -> list[ast.stmt]:
-        """`body` without records."""
+        """Return `body` without records."""
         result: list[ast.stmt] = []
         for statement in body:
             kind = self.made_record(statement)
@@ -130,7 +130,7 @@ class _Flattener(Rewriter):
     # records made in a kernel -------------------------------------------------------------
 
     def made_record(self, node: ast.stmt) -> Kind | None:
-        """Class of the record or words that the statement makes, if it does."""
+        """Return the class of the record or words that the statement makes, or None."""
         call = node.value if isinstance(node, ast.Assign) else None
         if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)):
             return None
@@ -138,7 +138,9 @@ class _Flattener(Rewriter):
         return kind if isinstance(kind, type) and issubclass(kind, (Record, Words)) else None
 
     def parts(self, node: ast.Assign, kind: Kind) -> list[ast.stmt]:
-        """A statement for each team array of the record, and names for what exists already."""
+        """Return a statement for each team array of the record, and name the arrays that exist
+        already.
+        """
         call, target = node.value, node.targets[0]
         assert isinstance(call, ast.Call)
         if len(node.targets) != 1 or not isinstance(target, ast.Name) or target.id in self.known:
@@ -171,20 +173,20 @@ class _Flattener(Rewriter):
         return statements
 
     def team_array(self, node: ast.expr) -> ast.Call:
-        """The call that makes a team array, if it is one."""
+        """Return the call that makes a team array; other expressions raise an error."""
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
                 and self.meaning(node.func.id) in (team_array, lane_array)):
             self.refuse(node, "what the record is made of is not an array", MADE)
         return node
 
     def new_name(self, record: ast.Name, path: Path) -> str:
-        """What a field is called, which nothing else may be."""
+        """Return the flat name of a field, which must be unique."""
         name = flat_name(record.id, path)
         self.check_name(name, path, record)
         return name
 
     def check_name(self, name: str, path: Path, record: ast.Name) -> None:
-        """Refuse a name that something else has, and keep it."""
+        """Raise an error if a name is in use, else reserve it."""
         if name in self.names:
             what = f"field {path[-1]!r}" if path else "the array"
             self.refuse(record, f"{name!r} is also what {what} of {record.id!r} is called",
@@ -194,7 +196,7 @@ class _Flattener(Rewriter):
     # expressions --------------------------------------------------------------------------
 
     def meaning(self, name: str) -> Any:
-        """What a name of the function means if it comes from outside."""
+        """Return the meaning of a name that comes from outside the function."""
         return None if name in self.known or name in self.made else self.lookup(name)
 
     def attribute(self, node: ast.Attribute) -> ast.expr:
@@ -218,7 +220,7 @@ class _Flattener(Rewriter):
         return self.flat(owner, (node.attr,), node)
 
     def reference(self, node: ast.expr) -> Reference | None:
-        """The record or words that an expression names; None if it names neither."""
+        """Return the record or words that an expression names, or None."""
         if isinstance(node, ast.Name):
             if node.id in self.made:
                 return Reference(node.id, (), self.made[node.id][0])
@@ -234,7 +236,7 @@ class _Flattener(Rewriter):
         return None if kind is None else Reference(owner.root, (*owner.path, node.attr), kind)
 
     def kind_of(self, owner: Reference, node: ast.Attribute) -> Kind | None:
-        """What kind of record a field is; None if it is an array or a number."""
+        """Return the class of a field that is a record or words; None for an array or a number."""
         assert issubclass(owner.kind, Record)
         if node.attr not in owner.kind.field_names:
             self.refuse(node, f"{owner.kind.__name__} has no field {node.attr!r}",
@@ -242,14 +244,14 @@ class _Flattener(Rewriter):
         return owner.kind.kind_of(node.attr)
 
     def index(self, kind: type[Words], node: ast.Attribute) -> ast.Constant:
-        """Index of a word."""
+        """Return the index of a word."""
         if node.attr not in kind.indices:
             self.refuse(node, f"{kind.__name__} has no word {node.attr!r}",
                         f"it has {', '.join(kind.indices)}")
         return ast.copy_location(ast.Constant(kind.indices[node.attr]), node)
 
     def flat(self, owner: Reference, path: Path, node: ast.expr) -> ast.Name:
-        """The flat name of a field, which counts as used; without a path that of words."""
+        """Return the flat name of a field, which counts as used; without a path, that of words."""
         if owner.root in self.made:
             if path == ("own_words",):
                 self.refuse(node, f"words of {owner.root!r}, a record that is made here",
@@ -263,7 +265,7 @@ class _Flattener(Rewriter):
         return ast.copy_location(ast.Name(name, ast.Load()), node)
 
     def numbered(self, owner: Reference, node: ast.Subscript) -> ast.Name:
-        """The variable that an element of a static array is."""
+        """Return the variable that replaces an element of a static array."""
         index = node.slice.value if isinstance(node.slice, ast.Constant) else None
         if str(index) not in owner.kind.field_names:  # type: ignore[union-attr]
             self.refuse(node, f"element {ast.unparse(node.slice)} of a static array",
@@ -307,7 +309,7 @@ class _Flattener(Rewriter):
         return node
 
     def words_of(self, node: ast.expr) -> ast.Name:
-        """The array of the words that an expression names."""
+        """Return the array of the words that an expression names."""
         owner = self.reference(node)
         assert owner is not None
         return self.flat(owner, () if issubclass(owner.kind, Words) else ("own_words",), node)
@@ -318,7 +320,7 @@ class _Flattener(Rewriter):
         return owner is not None and words_in(owner.kind) is not None
 
     def passed(self, node: ast.Call, target: DeviceFunction) -> list[ast.expr]:
-        """Arguments for the flat form of `target`."""
+        """Return the arguments for the flat form of `target`."""
         wanted = target.signature
         if not target.takes_records:
             return list(map(self.visit, node.args))
@@ -341,7 +343,7 @@ class _Flattener(Rewriter):
         return list(result.values())
 
     def path_in(self, owner: Reference, path: Path, node: ast.expr, target: DeviceFunction) -> Path:
-        """The way to a field that `target` uses, in words that stand for its record, too."""
+        """Return the path to a field that `target` uses, also in words that replace its record."""
         if not issubclass(owner.kind, Words) or not path:
             return path
         if path != ("own_words",):
@@ -351,7 +353,7 @@ class _Flattener(Rewriter):
 
     def record_for(self, argument: ast.expr, parameter: KernelParameter,
                    target: DeviceFunction) -> Reference:
-        """The argument, if it names what the parameter takes."""
+        """Return the argument if it names a record or words that the parameter accepts."""
         wanted, owner = parameter.kind, self.reference(argument)
         assert wanted is not None
         if owner is not None and owner.root in self.known and not owner.path:

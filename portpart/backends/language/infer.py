@@ -1,9 +1,9 @@
-"""Type inference for kernels: Numba's types for given argument types, or a refusal.
+"""Type inference for kernels: Numba's types for given argument types, or an error.
 
-`infer` walks a checked kernel or device function once, in the order of the source, and finds
-the type of every expression and variable and the specialisation of every device function called.
-Both writers depend on it: CUDA C++ (`cuda.translate`) and LLVM (`cpu.module`) get their
-conversions from it, so that a kernel means the same on both.
+`infer` walks a checked kernel or device function once, in the order of the source, and finds the
+type of every expression and variable, and the specialisation of every device function that it
+calls. Both writers, CUDA C++ (`cuda.translate`) and LLVM (`cpu.module`), take their conversions
+from it, so that a kernel has the same meaning on both.
 
 A variable has the type of its first assignment.
 """
@@ -35,12 +35,12 @@ __all__ = ["ABSENT", "ArrayType", "TypedFunction", "infer", "type_of"]
 
 
 def infer(function: CheckedFunction, arguments: tuple[ArgumentType, ...]) -> TypedFunction:
-    """Types of `function` for `arguments` (of a kernel: without the work index).
+    """Return the types of `function` for `arguments` (of a kernel, without the work index).
 
     Raises
     ------
     KernelTypeError
-        Naming file and line, with the source marked and what would be right.
+        With file and line, the marked source and the allowed form.
     """
     return _infer(function, tuple(arguments))
 
@@ -88,7 +88,7 @@ class _Walker(ExpressionTyper):
             self.refuse(node, f"returns {value} here and {sofar} above", f"cast it: {sofar}(x)")
 
     def leaves(self, statements: list[ast.stmt]) -> bool:
-        """True if control cannot reach the end of `statements`."""
+        """Whether control cannot reach the end of `statements`."""
         return any(self.leaves_by(statement) for statement in self.typed.live(statements))
 
     def leaves_by(self, node: ast.stmt) -> bool:
@@ -164,7 +164,7 @@ class _Walker(ExpressionTyper):
 
 
 def _has_break(statements: list[ast.stmt]) -> bool:
-    """True if a break in `statements` leaves the loop around them."""
+    """Whether a break in `statements` leaves the loop around them."""
     for node in statements:
         if isinstance(node, ast.Break):
             return True

@@ -1,4 +1,4 @@
-"""What a checked function is: its tree, what its names mean, and a fingerprint of both."""
+"""Checked functions: the tree, the meanings of names, and a fingerprint of both."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 NO_VALUES: Mapping[str, Any] = types.MappingProxyType({})
 
 _GIVEN = object()
-"""In place of the value of a parameter that is not static."""
+"""Replaces the value of a parameter that is not static."""
 
 _checking = threading.RLock()
-"""The only lock that is taken during a check: those of cached properties would wait in circles."""
+"""The only lock during a check: locks of cached properties could cause a deadlock."""
 
 
 class Findings(NamedTuple):
-    """What a check finds out about a function.
+    """The results of a function's check.
 
     Attributes
     ----------
@@ -42,13 +42,13 @@ class Findings(NamedTuple):
         Its syntax tree without the docstring and without records; line numbers are those of the
         file.
     signature : list of KernelParameter
-        The parameters as they are written.
+        The parameters as written.
     references : dict of str to object
-        What each name means that is neither a parameter nor a local variable: a number, a
+        The meaning of each name that is neither a parameter nor a local variable: a number, a
         `DeviceFunction` or a `Word`.
     uses_team_words : bool
     team_arrays : dict of str to TeamArray
-        The scratch arrays of a kernel, by the names it gives them.
+        The scratch arrays of a kernel, by their names there.
     """
 
     tree: ast.FunctionDef
@@ -59,7 +59,7 @@ class Findings(NamedTuple):
 
 
 class CheckedFunction:
-    """A function inside the kernel language, checked when its findings are first asked for.
+    """A function of the kernel language, checked when its findings are first used.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class CheckedFunction:
         The Python function as written.
     is_kernel : bool
     filename : str
-        Where it stands.
+        Name of its file.
     values : mapping of str to object
         The values of its static parameters, if it is bound.
     """
@@ -89,7 +89,7 @@ class CheckedFunction:
         self._takes_records: bool | None = None
 
     def check(self) -> Findings:
-        """Check the function, if that has not been done.
+        """Check the function, unless that has been done.
 
         Raises
         ------
@@ -98,19 +98,19 @@ class CheckedFunction:
         """
         with _checking:
             if self._found is None:
-                assert self.fingerprint  # of what its names mean now
+                assert self.fingerprint  # fixes the meanings of its names
                 self._found = self._find(self.values)
             return self._found
 
     @functools.cached_property
     def static_places(self) -> dict[str, int]:
-        """Places of the static parameters that have no value yet, by their names."""
+        """Return the places of the static parameters without a value, by name."""
         if self.values or not self.function.__annotations__:
             return {}
         return static_places(self.function, names_of(self.function).get)
 
     def bound(self, **values: Any) -> Self:
-        """The function for these values of its static parameters, the same one each time.
+        """Return the function for these values of its static parameters; always the same object.
 
         Raises
         ------
@@ -133,12 +133,12 @@ class CheckedFunction:
 
     @property
     def tree(self) -> ast.FunctionDef:
-        """Its syntax tree."""
+        """The syntax tree."""
         return (self._found or self.check()).tree
 
     @property
     def signature(self) -> list[KernelParameter]:
-        """The parameters as they are written."""
+        """The parameters as written."""
         return self._found.signature if self._found else self._recalled or self._recall()
 
     @property
@@ -149,7 +149,7 @@ class CheckedFunction:
         return self._takes_records
 
     def _recall(self) -> list[KernelParameter]:
-        """The parameters as an earlier process has found them, else as a check does."""
+        """Return the parameters from the cache, otherwise from a check."""
         code = self.function.__code__
         if not self.function.__annotations__:
             self._recalled = [KernelParameter(name, None, {})
@@ -166,12 +166,12 @@ class CheckedFunction:
 
     @property
     def references(self) -> dict[str, Any]:
-        """What its names mean."""
+        """The meanings of its names."""
         return (self._found or self.check()).references
 
     @property
     def uses_team_words(self) -> bool:
-        """Whether the lanes of a team talk to each other."""
+        """Whether the lanes of a team communicate."""
         return (self._found or self.check()).uses_team_words
 
     @property
@@ -181,7 +181,7 @@ class CheckedFunction:
 
     @property
     def first_line(self) -> int:
-        """Where it begins in its file."""
+        """Its first line in the file."""
         return self.tree.lineno
 
     def __call__(self, *arguments: Any) -> Any:
@@ -194,7 +194,7 @@ class CheckedFunction:
 
     @functools.cached_property
     def _all_values(self) -> list[Any]:
-        """The value of each parameter, as far as it is static."""
+        """Return the value of each static parameter, in its place."""
         code = self.function.__code__
         return [self.values.get(name, _GIVEN) for name in code.co_varnames[: code.co_argcount]]
 
@@ -203,16 +203,16 @@ class CheckedFunction:
 
     @property
     def parameters(self) -> list[str]:
-        """Names of the flat parameters; the first one of a kernel is the work index."""
+        """Names of the flat parameters; the first parameter of a kernel is the work index."""
         return [argument.arg for argument in self.tree.args.args]
 
     def flattened(self, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Arguments of a launch with those fields that are used in place of records.
+        """Return the arguments of a launch with the used fields in place of records.
 
         Raises
         ------
         KernelTypeError
-            If an argument is another record than its parameter takes, or none.
+            If an argument is not the record that its parameter needs.
         """
         if not self.takes_records:
             return arguments
@@ -231,7 +231,7 @@ class CheckedFunction:
 
     @functools.cached_property
     def fingerprint(self) -> str:
-        """Hash of all that decides about its code besides the types of its arguments."""
+        """Return a hash of all that its code depends on besides the types of its arguments."""
         return fingerprint_of(self.function, self.values)
 
 
@@ -243,18 +243,18 @@ class Kernel(CheckedFunction):
     """A function of one work item; made by :func:`kernel`, launched by an execution space."""
 
 
-# A checked function together with the types it has for one set of argument types ---------------
+# A checked function with its types for one set of argument types -------------------------------
 
 
 @dataclass(eq=False)
 class TypedFunction:
-    """A kernel or device function with the types it has for one set of argument types.
+    """A kernel or device function with its types for one set of argument types.
 
     Attributes
     ----------
     function : CheckedFunction
     arguments : dict of str to ArgumentType
-        Parameters in order, a kernel's work index included.
+        Parameters in order, including a kernel's work index.
     variables : dict of str to numpy.dtype
         Local variables in the order of their first assignment.
     types : dict of ast.expr to numpy.dtype
@@ -262,10 +262,10 @@ class TypedFunction:
     constants : dict of ast.expr to number
         Expressions whose value is known.
     calls : dict of ast.Call to TypedFunction
-        The specialisation that each call of a device function reaches.
+        The specialisation for each call of a device function.
     returns : numpy.dtype or None
     has_effects : bool
-        It stores, uses an atomic or a team word, itself or through a call.
+        Whether it stores, uses an atomic or a team word, itself or through a call.
     """
 
     function: CheckedFunction
@@ -278,13 +278,13 @@ class TypedFunction:
     has_effects: bool = False
 
     def kind(self, name: str) -> ArgumentType | None:
-        """Type of the parameter or team array `name`; None if it is neither."""
+        """Return the type of the parameter or team array `name`, or None."""
         if name in self.function.team_arrays:
             return ArrayType(self.function.team_arrays[name].dtype)
         return self.arguments.get(name)
 
     def new_array(self, node: ast.Assign) -> str | None:
-        """Name of the team array that the statement makes; None if it is another assignment."""
+        """Return the name of the team array that the statement makes, or None."""
         target = node.targets[0]
         if isinstance(target, ast.Name) and target.id in self.function.team_arrays:
             return target.id
@@ -292,14 +292,14 @@ class TypedFunction:
 
     @property
     def devices(self) -> list[TypedFunction]:
-        """Every specialisation this function needs, each after the functions that it calls."""
+        """Every specialisation that this function needs, each after the functions that it calls."""
         found: dict[TypedFunction, None] = {}
         for callee in self.calls.values():
             found.update(dict.fromkeys([*callee.devices, callee]))
         return list(found)
 
     def live(self, statements: list[ast.stmt]) -> Iterator[ast.stmt]:
-        """`statements` without branches that a constant condition rules out."""
+        """Yield `statements` without branches that a constant condition excludes."""
         for statement in statements:
             if isinstance(statement, ast.If) and statement.test in self.constants:
                 taken = self.constants[statement.test]

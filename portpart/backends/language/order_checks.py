@@ -1,4 +1,6 @@
-"""Checks of the order of evaluation: every variable has a value, and no order matters."""
+"""Checks of the order of evaluation: every variable has a value, and results do not depend on
+order.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ class DefiniteAssignment:
         self.refuse = refuse
 
     def block(self, statements: list[ast.stmt]) -> bool:
-        """Walk `statements`; True if control never reaches their end."""
+        """Walk `statements`; return whether control never reaches their end."""
         leaves = False
         for statement in statements:
             leaves = self.statement(statement) or leaves
@@ -76,19 +78,19 @@ class DefiniteAssignment:
 
 # Refuses expressions whose value depends on the order in which their parts are evaluated -------
 #
-# Python and Numba evaluate operands from left to right, C++ in any order.  The two agree unless
-# one operand has an effect that another can see: two calls with effects, or such a call next to a
-# load from an array that was passed to it.
+# Python and Numba evaluate operands from left to right, C++ in any order.  The results agree unless
+# an effect of one operand may change another: two calls with effects, or such a call and a load
+# from an array that was passed to it.
 
 
 HasEffects = Callable[[ast.Call], bool]
 
 
 def check(statement: ast.stmt, has_effects: HasEffects, arrays: set[str]) -> None:
-    """Refuse `statement` if evaluating one of its expressions in C++ could differ.
+    """Refuse `statement` if one of its expressions could have another value in C++.
 
-    Statements inside it are not examined.  `arrays` names the parameters that are arrays and the
-    team arrays; two of them are taken to be different arrays.
+    Statements inside it are not examined. `arrays` has the names of parameters that are arrays and
+    of team arrays; two names are assumed to be different arrays.
     """
     if not any(_calls_with_effects(each, has_effects) for each in _expressions(statement)):
         return
@@ -103,7 +105,7 @@ def check(statement: ast.stmt, has_effects: HasEffects, arrays: set[str]) -> Non
 
 
 def _unordered_parts(statement: ast.stmt) -> Iterator[list[ast.expr]]:
-    """Lists of expressions that C++ may evaluate in any order."""
+    """Yield lists of expressions that C++ may evaluate in any order."""
     if isinstance(statement, ast.AugAssign):
         yield [statement.target, statement.value]
     for expression in _expressions(statement):
@@ -126,7 +128,7 @@ def _calls_with_effects(node: ast.expr, has_effects: HasEffects) -> list[ast.Cal
 
 
 def _depends(node: ast.expr, touched: set[str], has_effects: HasEffects) -> bool:
-    """True if `node` itself has an effect or reads one of the arrays `touched`."""
+    """Whether `node` itself has an effect or reads one of the arrays `touched`."""
     if _calls_with_effects(node, has_effects):
         return True
     for child in nodes_of(node):

@@ -10,23 +10,23 @@ from typing import Any
 from portpart.backends.language.records import Kind, Record, Scope, Words
 
 Path = tuple[str, ...]
-"""The way from a record to one of its fields, through records inside it."""
+"""The path from a record to one of its fields, through records inside it."""
 
 
 OF_WORDS = "words_of_"
-"""What the name of an array begins with that parts of words share."""
+"""Prefix of the name of an array that parts of words share."""
 
 
 @dataclass
 class KernelParameter:
-    """One parameter as it is written.
+    """A parameter as written.
 
     Attributes
     ----------
     name : str
     kind : type or None
-        The record class or class of words that it is annotated with, if any.  A record class
-        without fields gives way to the one of its subclasses that is found to be meant.
+        The record class or class of words in its annotation, if any. A record class without fields
+        is replaced by the subclass that is needed.
     used : dict of tuple to None
         Fields that are read or passed on, if it is a record.
     """
@@ -45,11 +45,11 @@ class KernelParameter:
 
     @property
     def paths(self) -> list[Path]:
-        """Used fields in the order of their record."""
+        """Return the used fields in the order of their record."""
         return sorted(self.used, key=self.place_of)
 
     def place_of(self, path: Path) -> list[int]:
-        """Where a field stands among the others."""
+        """Return the place of a field among the others."""
         place = []
         kind: Any = self.kind
         for field in path:
@@ -63,11 +63,11 @@ class KernelParameter:
 
     @property
     def flat_paths(self) -> list[Path]:
-        """What stands for it in the flat function: its used fields, or nothing but itself."""
+        """Return its parts in the flat function: its used fields, or only itself."""
         return self.paths if self.is_record else [()]
 
     def flat_name(self, path: Path) -> str:
-        """What one of these is called there: parts of one array of words have one name."""
+        """Return the flat name of a part; parts of one array of words have the same name."""
         kind: Any = self.kind
         for field in path:
             kind = kind.kind_of(field)
@@ -79,7 +79,7 @@ class KernelParameter:
 
 def flat_parameters(
         parameters: Iterable[KernelParameter]) -> list[tuple[KernelParameter, Path, str]]:
-    """Parameter, field and name of each parameter of the flat function."""
+    """Return parameter, field and name of each parameter of the flat function."""
     found: dict[str, tuple[KernelParameter, Path, str]] = {}
     for parameter in parameters:
         for path in parameter.flat_paths:
@@ -89,15 +89,15 @@ def flat_parameters(
 
 
 def flat_name(record: str, path: Path) -> str:
-    """What a field is called in the flat function."""
+    """Return the name of a field in the flat function."""
     return "_".join((record, *path))
 
 
 def fits(given: Kind, wanted: Kind) -> bool:
-    """Whether a record or words of one class may be passed on as of another.
+    """Whether a record or words of one class may be passed as another class.
 
-    Words may be passed on as one of their parts, and for a record of which nothing but words are
-    used; a scope as one with fewer fields.
+    Words may be passed as one of their parts, and for a record of which only words are used; a
+    scope may be passed as one with fewer fields.
     """
     if issubclass(wanted, Record) and issubclass(given, Words):
         return wanted.own_words is not None and issubclass(given, wanted.own_words)
@@ -108,11 +108,11 @@ def fits(given: Kind, wanted: Kind) -> bool:
 
 
 class Mismatch(Exception):
-    """A launch argument that does not fit its parameter."""
+    """A launch argument does not match its parameter."""
 
 
 def require_fit(argument: Any, parameter: KernelParameter, kind: Kind) -> None:
-    """Raise Mismatch unless a parameter of this kind takes an argument of another class."""
+    """Raise Mismatch unless a parameter of this kind accepts an argument of another class."""
     if not (isinstance(argument, (Record, Words)) and fits(type(argument), kind)):
         raise Mismatch(f"parameter {parameter.name!r} takes a record of class {kind.__name__}, "
                        f"not {type(argument).__name__}")
@@ -138,19 +138,19 @@ class FlatArguments:
         return len(self._plan)
 
     def __call__(self, arguments: Sequence[Any]) -> list[Any]:
-        """The flat arguments.
+        """Return the flat arguments.
 
         Raises
         ------
         Mismatch
-            If one of them is of another kind than its parameter.
+            If an argument is not of its parameter's kind.
         """
         result: list[Any] = []
         for (parameter, kind, fields), argument in zip(self._plan, arguments, strict=True):
             if kind is None:
                 result.append(argument)
                 continue
-            if not isinstance(argument, kind):  # rare, and slower to judge
+            if not isinstance(argument, kind):  # rare, and slower to check
                 require_fit(argument, parameter, kind)
             result += fields(argument)
         for places in self._wholes:
@@ -162,14 +162,14 @@ class FlatArguments:
 
 def places_of_whole(parameters: list[KernelParameter],
                     name: str) -> list[tuple[int, Callable[[Any], Any]]]:
-    """Where a launch finds all parts of one array of words: numbers of parameters, and readers."""
+    """Return the places of all parts of one array of words: numbers of parameters, and readers."""
     return [(number, attrgetter(*places_of(parameter, [path])))
             for number, parameter in enumerate(parameters)
             for path in parameter.flat_paths if parameter.flat_name(path) == name]
 
 
 def places_of(parameter: KernelParameter, paths: list[Path]) -> list[str]:
-    """Where a launch finds these fields of a record, or the array of words."""
+    """Return the attributes for these fields of a record, or for the array of words."""
     if parameter.is_words:
         return ["array"] * len(paths)
     if not parameter.is_record:
@@ -184,7 +184,7 @@ def places_of(parameter: KernelParameter, paths: list[Path]) -> list[str]:
 
 
 def getter(places: list[str]) -> Callable[[Any], tuple[Any, ...]]:
-    """What reads all these attributes of an object at once."""
+    """Return a function that reads all these attributes of an object."""
     if len(places) > 1:
         return attrgetter(*places)
     if not places:

@@ -1,7 +1,7 @@
-"""Records and words: what travels together into a kernel, under one name.
+"""Records and words: values that a kernel receives together, under one name.
 
-A kernel's parameter that is annotated with a record class stands for all its fields, one annotated
-with a class of words for an array of int64 whose elements have names.
+A parameter annotated with a record class means all its fields; one annotated with a class of words
+is an array of int64 whose elements have names.
 
 >>> class Csr(Record):
 ...     begin: Any
@@ -37,19 +37,19 @@ else:
 
 @dataclass_transform()
 class Record:
-    """Arrays and numbers that kernels take together; a subclass lists them as annotations.
+    """Arrays and numbers that kernels receive together; a subclass lists them as annotations.
 
-    Subclasses are made and read like frozen dataclasses, which would compile functions for each of
-    them when it is imported.  A field may be absent (None), or a record itself.  Kernels get those
-    fields only that they read or pass on.  A subclass without fields stands for any of
-    its subclasses: it depends on the device functions that a parameter is passed to which one.
+    Subclasses are used like frozen dataclasses, which would compile functions for each of them when
+    it is imported. A field may be absent (None), or a record itself. Kernels receive only the
+    fields that they read or pass on. A subclass without fields can be any of its subclasses, which
+    is determined by the device functions that the parameter is passed to.
 
-    A field that is declared by ``work()`` is a work array: ``allocate`` makes those of a record,
-    and one that is not allocated stands for scratch of a program.
+    A field declared by ``work()`` is a work array: ``allocate`` makes those of a record, and one
+    that is not allocated is scratch of a program.
 
-    A field that is declared by ``word()`` is a number of the record that kernels change, as in
-    ``lists.heavy = 0``.  Such numbers are words of the class ``own_words``, which may be a part of
-    the array that several records share.
+    A field declared by ``word()`` is a number of the record that kernels change, as in
+    ``lists.heavy = 0``. Such numbers are words of the class ``own_words``, which may be part of an
+    array that several records share.
 
     >>> class Lists(Record):
     ...     listed: Any
@@ -86,9 +86,9 @@ class Record:
             cls.__init__ = Record.__init__  # type: ignore[method-assign]
 
     def __init__(self, *values: Any, **fields: Any) -> None:
-        """Have the constructor of the class made, with its first record, and call it.
+        """Create the constructor of the class with its first record, and call it.
 
-        To make it takes time, and no process makes records of all classes.
+        Creating it takes time, and no process makes records of all classes.
         """
         kind: Any = type(self)
         kind.__init__ = _constructor(kind.field_names, kind.defaults)
@@ -116,27 +116,27 @@ class Record:
         return cls.own_words is not None and name in cls.own_words.indices
 
     def over(self, words: Words) -> Self:
-        """The same record, whose words are those of an array that they are part of."""
+        """Return the record with words that are part of the given array."""
         return self.replaced(own_words=words)
 
     def with_words(self, **values: int) -> Self:
-        """The same record with words of these values and zeros, as :meth:`Words.of` makes them."""
+        """Return the record with words of these values and zeros, as from :meth:`Words.of`."""
         return self.over(type(self).own_words.of(**values))
 
     @classmethod
     def kind_of(cls, field: str) -> Kind | None:
-        """Class of the record or of the words that a field is; None if it is neither."""
+        """Return the class of a field that is a record or words; None for other fields."""
         kind = cls.own_words if field == "own_words" else cls.field_types[field]
         if isinstance(kind, str):
             kind = meaning_of(kind, vars(sys.modules[cls.__module__]).get)
         return kind if isinstance(kind, type) and issubclass(kind, (Record, Words)) else None
 
     def named(self) -> Iterator[tuple[str, Any]]:
-        """Name and value of each field."""
+        """Yield name and value of each field."""
         return ((name, getattr(self, name)) for name in self.field_names)
 
     def replaced(self, **values: Any) -> Self:
-        """The same record with other values of some fields."""
+        """Return the record with other values of some fields."""
         result = object.__new__(type(self))
         result.__dict__.update(self.__dict__)
         result.__dict__.update(values)
@@ -149,19 +149,19 @@ class Record:
 
     @classmethod
     def allocate(cls, space: Allocator, sizes: Any, **given: Any) -> Self:
-        """Make the arrays for a problem of these sizes; other fields, and some of them, are given.
+        """Allocate the work arrays for a problem of these sizes; all other fields are given.
 
         Parameters
         ----------
         sizes
-            What the declared lengths are computed from.
+            Values that the declared lengths depend on.
         """
         return cls(**given, **cls._arrays(space, sizes, [
             name for name in cls.declared if name not in given]))
 
     @classmethod
     def outliving(cls, space: Allocator, sizes: Any, **given: Any) -> Self:
-        """The same for a program: what it has no more use for when it is done stays scratch."""
+        """Allocate the arrays that are needed after a program; the others stay scratch."""
         return cls(**given, **cls._arrays(space, sizes, cls._outliving))
 
     @classmethod
@@ -174,7 +174,7 @@ class Record:
         return values
 
     def lasting(self, before: Any, after: Any) -> Self:
-        """The record for other sizes, without those arrays whose length is another one there.
+        """Return the record for other sizes, without arrays whose length changes.
 
         They are absent, and `completed` makes them.
         """
@@ -182,13 +182,13 @@ class Record:
                                 if array.length(before) != array.length(after)})
 
     def completed(self, space: Allocator, sizes: Any) -> Self:
-        """The same record with those arrays made that are absent."""
+        """Return the record with its absent arrays made."""
         absent = [name for name in self.declared if getattr(self, name) is None]
         return self.replaced(**self._arrays(space, sizes, absent)) if absent else self
 
     @classmethod
     def num_bytes(cls, sizes: Any) -> int:
-        """Bytes of all work arrays together."""
+        """Return the bytes of all work arrays together."""
         return sum(array.num_bytes(sizes) for array in cls.declared.values())
 
 
@@ -198,7 +198,7 @@ def word() -> Any:
 
 
 def absent() -> Any:
-    """No array, in a field of a record that is given later, or not read where there is none."""
+    """Declare a field that is absent by default: it is set later, or never read."""
     return None
 
 
@@ -216,9 +216,9 @@ class _WordOfRecord:
 
 
 def _constructor(names: tuple[str, ...], defaults: dict[str, Any]) -> Any:
-    """The function that makes a record of these fields, in as few steps as there can be.
+    """Return a function that makes a record of these fields, in as few steps as possible.
 
-    Fields that have to be given come first.
+    Fields without a default come first.
     """
     taken = [name for name in names if name not in defaults]
     taken += [f"{name}=_defaults[{name!r}]" for name in names if name in defaults]
@@ -230,14 +230,14 @@ def _constructor(names: tuple[str, ...], defaults: dict[str, Any]) -> Any:
 
 
 class Nothing(Record):
-    """A record without fields, where a function gets none."""
+    """A record without fields, for functions that need none."""
 
 
 class StaticArray(Record):
-    """Variables that a function numbers: ``nets[j]`` where j is known when it is compiled.
+    """Numbered variables of a function: ``nets[j]``, where j is known at compile time.
 
-    A subclass sets their number.  ``nets = Four()`` makes them, none of which has a value
-    yet; a device function may take all of them as one parameter.
+    A subclass sets their number. ``nets = Four()`` makes them without values; a device function may
+    receive all of them as one parameter.
 
     >>> class Four(StaticArray, size=4):
     ...     pass
@@ -256,7 +256,7 @@ class StaticArray(Record):
         cls.field_types = dict.fromkeys(cls.field_names, Any)
 
     def __init__(self) -> None:
-        """None of them has a value yet."""
+        """Make variables without values."""
 
     def __getitem__(self, index: int) -> Any:
         return vars(self)[str(index)]
@@ -266,20 +266,20 @@ class StaticArray(Record):
 
 
 class Scope(Record):
-    """Records and words that some functions take together, by their names in a program.
+    """Records and words that functions receive together, by their names in a program.
 
-    A launch puts a scope together.  It may be passed on to a function whose scope has fewer fields.
+    A launch builds a scope. It may be passed to a function whose scope has fewer fields.
     """
 
 
 class Words:
     """An array of int64 whose elements have names; a subclass lists them as annotations.
 
-    Words that several pieces own may be parts of one array, which is written and copied as a whole:
-    ``class Level(Figures, Flags)``.  A function takes the parts that it uses.
+    Words of several pieces may be parts of one array, which is written and copied as a whole:
+    ``class Level(Figures, Flags)``. A function receives the parts that it uses.
 
-    ``Level.running`` is the index of a word, ``level.running`` its value in the array that an
-    instance stands for; both may stand in kernels, the value on the left of an assignment, too.
+    ``Level.running`` is the index of a word, ``level.running`` its value in the array of an
+    instance. Kernels may use both, and assign to the value.
     """
 
     indices: dict[str, int]
@@ -301,7 +301,7 @@ class Words:
 
     @classmethod
     def _number(cls, first: int) -> None:
-        """Give the words their places in the array."""
+        """Assign the words their places in the array."""
         cls.indices = {name: first + place for place, name in enumerate(cls.indices)}
         for name, index in cls.indices.items():
             setattr(cls, name, _Word(index))
@@ -311,12 +311,12 @@ class Words:
 
     @classmethod
     def zeros(cls) -> Self:
-        """Words of the host that are all zero."""
+        """Return words of the host that are all zero."""
         return cls(np.zeros(len(cls.indices), np.int64))
 
     @classmethod
     def of(cls, **values: int) -> Self:
-        """Words of these values and zeros, which travel with the arguments of a program."""
+        """Return words of these values and zeros, which are sent with a program's arguments."""
         words = cls._zeros | values
         if len(words) > len(cls._zeros):
             unknown = ", ".join(sorted(values.keys() - cls._zeros.keys()))
@@ -325,7 +325,7 @@ class Words:
 
     @property
     def own_words(self) -> Self:
-        """Itself: where nothing but the words of a record are used, words stand for it."""
+        """Return itself: if only the words of a record are used, words can replace it."""
         return self
 
     @property

@@ -15,7 +15,7 @@ from portpart.errors import KernelSyntaxError, PortpartError
 
 
 def meaning_of(name: str, lookup: Callable[[str], Any]) -> Any:
-    """What a name, or a member such as ``kl.Record``, means; None if nothing."""
+    """Return the meaning of a name, or a member such as ``kl.Record``; None if it has none."""
     first, *members = name.split(".")
     found = lookup(first)
     for member in members:
@@ -23,18 +23,18 @@ def meaning_of(name: str, lookup: Callable[[str], Any]) -> Any:
     return found
 
 
-# Syntax trees walked, copied and changed, in half the time that the standard library takes -----
+# Walks, copies and changes of syntax trees, in half the time of the standard library -----------
 #
-# Every kernel passes here when it is first compiled.
+# Every kernel needs them when it is first compiled.
 
 
 def copied(tree: Any) -> Any:
-    """A copy of a syntax tree, as copy.deepcopy makes it."""
+    """Return a copy of a syntax tree, like copy.deepcopy."""
     return pickle.loads(pickle.dumps(tree))
 
 
 def nodes_of(tree: ast.AST) -> Iterator[ast.AST]:
-    """An expression or a statement and all inside it, without contexts, which are not needed."""
+    """Yield an expression or a statement and all nodes inside it, except contexts."""
     left: list[Any] = [tree]
     while left:
         node = left.pop()
@@ -53,19 +53,19 @@ class Rewriter:
     Attributes
     ----------
     methods : dict
-        What gives a node, or the statements, in place of a node of each class; other nodes are
-        entered.
+        Functions that return a node, or statements, in place of a node of each class; other nodes
+        are entered.
     """
 
     methods: dict[type[ast.AST], Callable[[Any], Any]]
 
     def visit(self, node: Any) -> Any:
-        """What stands in place of the node."""
+        """Return the replacement of the node."""
         method = self.methods.get(node.__class__)
         return self.entered(node) if method is None else method(node)
 
     def entered(self, node: Any) -> Any:
-        """The node with what stands in place of the nodes in it."""
+        """Return the node with its inner nodes replaced."""
         for field in node._fields:
             value = getattr(node, field, None)
             if isinstance(value, (ast.expr, ast.stmt)):
@@ -75,7 +75,7 @@ class Rewriter:
         return node
 
     def visited(self, nodes: list[Any]) -> list[Any]:
-        """What stands in place of these nodes."""
+        """Return the replacements of these nodes."""
         result: list[Any] = []
         for node in nodes:
             visited = self.visit(node) if isinstance(node, ast.AST) else node
@@ -86,23 +86,23 @@ class Rewriter:
         return result
 
 
-# The source of a kernel: read, parsed, and shown with a mark where something is wrong ----------
+# The source of a kernel: read, parsed, and shown with a mark at an error -----------------------
 
 
 Place = tuple[str, int]
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
 _files: dict[str, tuple[list[str], dict[Place, Definition]]] = {}
-"""Lines of each file, and the functions in it that have not been requested yet."""
+"""Lines of each file, and its functions that have not been requested."""
 
 _reading = threading.Lock()
 
 BLOCKS = frozenset(("body", "orelse", "finalbody", "handlers", "cases"))
-"""What holds statements inside others."""
+"""Fields with statements inside others."""
 
 
 def version_of(filename: str) -> tuple[int, int]:
-    """Time and size of a file, or zeros for what is none, as a member of an archive."""
+    """Return time and size of a file, or zeros if it is not a file, as a member of an archive."""
     try:
         found = os.stat(filename)
     except OSError:
@@ -112,10 +112,11 @@ def version_of(filename: str) -> tuple[int, int]:
 
 def parsed(function: types.FunctionType, *,
            again: bool = False) -> tuple[list[str], ast.FunctionDef]:
-    """The lines of `function` and its syntax tree: numbered as the file is, without docstring.
+    """Return the lines of `function` and its syntax tree, numbered like the file, without
+    docstring.
 
-    The tree belongs to the caller.  A file is parsed once for all its functions, and again if one
-    of them is rebuilt, unless all callers have said that they may ask `again`.
+    The tree belongs to the caller. A file is parsed once for all its functions, and again if one of
+    them is rebuilt, unless all callers have set `again`.
     """
     code = function.__code__
     place = (code.co_name, code.co_firstlineno)
@@ -139,10 +140,10 @@ def parsed(function: types.FunctionType, *,
 
 
 def _functions(text: str) -> dict[Place, Definition]:
-    """Functions of a file by name and first line, that of a decorator if there is one."""
+    """Return the functions of a file by name and first line, including decorators."""
     try:
         module = ast.parse(text)
-    except SyntaxError:  # it has changed since
+    except SyntaxError:  # the file has changed
         return {}
     return {(node.name, min(part.lineno for part in (node, *node.decorator_list))): node
             for node in _statements(module.body)
@@ -150,7 +151,7 @@ def _functions(text: str) -> dict[Place, Definition]:
 
 
 def _statements(block: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """All statements of `block`, those inside others too."""
+    """Yield all statements of `block`, including statements inside others."""
     for node in block:
         yield node
         for part in BLOCKS.intersection(node._fields):
@@ -159,7 +160,7 @@ def _statements(block: Iterable[ast.AST]) -> Iterator[ast.AST]:
 
 def refuse(filename: str, source_line: str, node: ast.AST, problem: str, remedy: str,
            error: type[PortpartError] = KernelSyntaxError) -> NoReturn:
-    """Raise an error of the language with the offending piece of source marked."""
+    """Raise an error of the language with the wrong piece of source marked."""
     line, column = getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
     width = max(1, getattr(node, "end_col_offset", column + 1) - column)
     if getattr(node, "end_lineno", line) != line:

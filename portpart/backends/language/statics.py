@@ -1,13 +1,13 @@
-"""Static values: known when a kernel is compiled, and gone when it runs.
+"""Static values: known when a kernel is compiled, and not present when it runs.
 
-A parameter that is annotated with a subclass of `Static` takes an object of that class; one that is
-annotated with `StaticValue` takes a number, a device function or a word.  A function with such
-parameters is a template: ``cost.bound(rules=rules)`` is the function for these values.
+A parameter annotated with a subclass of `Static` is an object of that class; one annotated with
+`StaticValue` is a number, a device function or a word.  A function with such parameters is a
+template: ``cost.bound(rules=rules)`` is the function for these values.
 
 In a kernel ``rules.distance(a, b)`` calls a function of the object and ``rules.stripes`` is a
-constant.  ``if rules.is_cut:`` keeps one side; the other one is not even checked.  ``for j in
-static_range(4):`` repeats its body with 0, 1, 2 and 3 in the place of j.  Imported modules are
-static values as well: ``kl.lane()`` is a word of the module `kl`.
+constant.  ``if rules.is_cut:`` keeps one side; the other one is not checked. ``for j in
+static_range(4):`` repeats its body with j replaced by 0, 1, 2 and 3. Imported modules are also
+static values: ``kl.lane()`` is a word of the module `kl`.
 
 >>> @dataclass(frozen=True)
 ... class Rules(Static):
@@ -29,13 +29,13 @@ from portpart.backends.language.order_checks import Refuse
 from portpart.backends.language.source import Rewriter, copied, meaning_of
 
 MISSING = object()
-"""What is not static; None is a static value like any other."""
+"""Means that a value is not static; None is a static value."""
 
 
 class Static:
     """A value that is known when a kernel is compiled.
 
-    Subclasses are frozen dataclasses: their fields decide about the code.
+    Subclasses are frozen dataclasses; the code depends on their fields.
     """
 
 
@@ -43,16 +43,16 @@ if TYPE_CHECKING:
     StaticValue = Any
 else:
     class StaticValue(Static):
-        """A number, device function or word; None stands for a function that is not there."""
+        """A number, device function or word; None means that the function is absent."""
 
 
 def static_range(*bounds: int) -> range:
-    """The numbers of a loop that is written out when it is compiled."""
+    """Return the numbers of a loop that is unrolled when it is compiled."""
     return range(*bounds)
 
 
 def static_places(function: types.FunctionType, lookup: Callable[[str], Any]) -> dict[str, int]:
-    """Places of the static parameters of a function, by their names."""
+    """Return the places of the static parameters of a function, by name."""
     names = function.__code__.co_varnames[: function.__code__.co_argcount]
     places = {}
     for name, kind in function.__annotations__.items():
@@ -63,12 +63,12 @@ def static_places(function: types.FunctionType, lookup: Callable[[str], Any]) ->
 
 
 def is_static(value: Any) -> bool:
-    """Whether a name outside of a function that has this value is static: its members count."""
+    """Whether this value of a name outside of a function is static: its members count."""
     return isinstance(value, (types.ModuleType, Static))
 
 
 def dotted(node: ast.expr) -> str:
-    """A name, or a member of what has one, as it is written."""
+    """Return a name, or a member of something with a name, as written."""
     if isinstance(node, ast.Attribute):
         return f"{dotted(node.value)}.{node.attr}"
     assert isinstance(node, ast.Name)
@@ -85,14 +85,14 @@ class Specialiser(Rewriter):
     assigned
         Names that are variables of the function.
     outside
-        What a name means outside of the function; None if nothing.
+        Returns the meaning of a name outside of the function, or None.
     refuse
         Raises the language's error for a node.
 
     Attributes
     ----------
     names
-        The meaning of each name that now stands for a static value.
+        The meaning of each name that replaces a static value.
     """
 
     def __init__(self, values: Mapping[str, Any], assigned: set[str],
@@ -108,7 +108,7 @@ class Specialiser(Rewriter):
     # values -------------------------------------------------------------------------------
 
     def value_of(self, node: ast.AST) -> Any:
-        """The value of a static parameter, a module or a member of them; else MISSING."""
+        """Return the value of a static parameter, a module or a member of them, or MISSING."""
         if isinstance(node, ast.Name):
             if node.id in self.values:
                 return self.values[node.id]
@@ -128,7 +128,9 @@ class Specialiser(Rewriter):
         return getattr(owner, node.attr)
 
     def meaning(self, node: ast.AST) -> Any:
-        """The same for any expression: of constants and of names outside of the function, too."""
+        """Return the value of any expression, also of constants and of names outside of the
+        function.
+        """
         if isinstance(node, ast.Constant):
             return node.value
         if isinstance(node, ast.Name) and node.id in self.numbers:
@@ -140,7 +142,7 @@ class Specialiser(Rewriter):
         return value
 
     def argument(self, node: ast.expr) -> Any:
-        """The value of an argument that must be static."""
+        """Return the value of an argument that must be static."""
         value = self.meaning(node)
         if value is MISSING:
             self.refuse(node, f"{ast.unparse(node)!r} is not known when the kernel is compiled",
@@ -148,7 +150,7 @@ class Specialiser(Rewriter):
         return value
 
     def name_for(self, node: ast.expr, name: str, value: Any) -> ast.Name:
-        """A name for a static value."""
+        """Return a name for a static value."""
         self.names[name] = value
         return ast.copy_location(ast.Name(name, ast.Load()), node)
 

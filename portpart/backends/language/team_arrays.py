@@ -1,8 +1,8 @@
-"""Scratch memory of teams: how a kernel asks for it, and how much there is.
+"""Scratch memory of teams: how kernels declare it, and its limits.
 
-``counts = team_array(int64, 256)`` gives the team its own array while it works on one item:
-shared memory of the block on CUDA, a thread's stack on the CPU.  ``words = lane_array(int64, 4)``
-gives each lane one: a few numbers that functions pass on, which stay in registers.
+``counts = team_array(int64, 256)`` is an array of the team while it works on one item: shared
+memory of the block on CUDA, a thread's stack on the CPU. ``words = lane_array(int64, 4)`` is an
+array of each lane: a few numbers that functions pass on, which stay in registers.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ SHARED_BYTES = 48 * 1024
 """Shared memory of a block on any GPU."""
 
 BLOCK_BYTES = 44 * 1024
-"""What a kernel may have of it; a resident program keeps its table there too."""
+"""Shared memory that a kernel may use; a resident program also keeps its table there."""
 
 WORD_BYTES = 512
-"""What the words of a team that is a whole block, and alignment, may take of it."""
+"""Maximum of this memory for alignment and the words of a team that is a whole block."""
 
 Constant = Callable[[ast.expr], Any]
-"""What an expression stands for that names a word or a number: its value, else None."""
+"""Returns the value of an expression that is a number or the name of a word, otherwise None."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class TeamArray:
 
 
 def team_array(call: ast.Call, constant: Constant, refuse: Refuse) -> TeamArray:
-    """The array that the word with the arguments of `call` makes."""
+    """Return the array that the word makes with the arguments of `call`."""
     if len(call.args) != 2 or call.keywords:
         refuse(call, "a team array takes an element type and a size", FORM)
     element, size = map(constant, call.args)
@@ -67,7 +67,7 @@ def team_array(call: ast.Call, constant: Constant, refuse: Refuse) -> TeamArray:
 
 
 def taken_by(callee: Any, position: int, array: TeamArray) -> bool:
-    """True if `callee`, a word or a device function, may be given the array as this argument."""
+    """Whether `callee`, a word or a device function, accepts the array as this argument."""
     if not isinstance(callee, Word):
         return True
     atomic = "atomic" in callee.name and array.shared
@@ -75,15 +75,15 @@ def taken_by(callee: Any, position: int, array: TeamArray) -> bool:
 
 
 def shared_arrays(arrays: dict[str, TeamArray]) -> dict[str, TeamArray]:
-    """Those of `arrays` that take shared memory."""
+    """Return the arrays that need shared memory."""
     return {name: array for name, array in arrays.items() if array.shared}
 
 
 def bytes_of(arrays: dict[str, TeamArray]) -> int:
-    """Bytes that one team needs for `arrays`."""
+    """Return the bytes that one team needs for `arrays`."""
     return sum(array.nbytes for array in shared_arrays(arrays).values())
 
 
 def bytes_per_team(team: int) -> int:
-    """Bytes that the teams of a block, of `team` lanes each, have together."""
+    """Return the shared bytes of each team if a block has teams of `team` lanes."""
     return BLOCK_BYTES - (WORD_BYTES if team == BLOCK else 0)

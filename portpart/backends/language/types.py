@@ -1,8 +1,8 @@
-"""Result types of the kernel language's operators: Numba's, or a refusal.
+"""Result types of the kernel language's operators: Numba's types, or an error.
 
 Scalars are NumPy dtypes, arrays are `ArrayType`, an absent array is `ABSENT`.  Every function here
-either returns the type that Numba gives or raises `Refusal`; combinations in which Numba's answer
-surprises (an unsigned 64-bit integer next to a signed one) are refused rather than reproduced.
+either returns Numba's type or raises `Refusal`; combinations with a surprising type in Numba (an
+unsigned 64-bit integer and a signed one) are refused.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SCALARS = (BOOL, INT8, INT32, INT64, UINT8, UINT32, UINT64, FLOAT32, FLOAT64)
 ATOMIC = (INT32, INT64, UINT32, UINT64)
 
 EXACT_IN_FLOAT64 = 2**53
-"""Numba compares uint64 with a signed constant in float64; up to here that is exact."""
+"""Numba compares uint64 with a signed constant in float64, which is exact up to this number."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ ArgumentType = np.dtype | ArrayType | Absent
 
 
 class Refusal(Exception):
-    """Types that do not fit; becomes a `KernelTypeError` where the place in the source is known."""
+    """Types that do not match; becomes a `KernelTypeError` at a known place in the source."""
 
     def __init__(self, problem: str, remedy: str) -> None:
         super().__init__(problem, remedy)
@@ -66,14 +66,14 @@ class Refusal(Exception):
 
 
 def type_of(argument: Any) -> ArgumentType:
-    """Type of a launch argument: an array, a scalar, None, a type, or a tag of one.
+    """Return the type of a launch argument: an array, a scalar, None, a type, or its tag.
 
     A tag is what `packing` writes: ``"int32"``, ``"*int32"`` for an array, ``"absent"``.
 
     Raises
     ------
     KernelTypeError
-        If the argument is nothing a kernel can take.
+        If a kernel cannot accept the argument.
     """
     if argument is None or argument is ABSENT:
         return ABSENT
@@ -109,7 +109,7 @@ def _supported(dtype: np.dtype) -> np.dtype:
 
 
 def literal_type(value: bool | int | float) -> np.dtype:
-    """Type of a constant: bool, int64 (uint64 beyond it) or float64."""
+    """Return the type of a constant: bool, int64 (uint64 above it) or float64."""
     if isinstance(value, bool):
         return BOOL
     if isinstance(value, float):
@@ -120,12 +120,12 @@ def literal_type(value: bool | int | float) -> np.dtype:
 
 
 def is_integer(dtype: np.dtype) -> bool:
-    """True for signed and unsigned integers, not for bool."""
+    """Whether the type is a signed or unsigned integer, not bool."""
     return dtype.kind in "iu"
 
 
 def binary_type(operator: ast.operator, left: np.dtype, right: np.dtype) -> np.dtype:
-    """Type of ``left operator right``."""
+    """Return the type of ``left operator right``."""
     if isinstance(operator, (ast.LShift, ast.RShift)):
         _refuse_floats(left, right, "a shift")
         return UINT64 if left.kind == "u" else INT64
@@ -139,7 +139,7 @@ def binary_type(operator: ast.operator, left: np.dtype, right: np.dtype) -> np.d
 
 
 def unary_type(operator: ast.unaryop, operand: np.dtype) -> np.dtype:
-    """Type of ``operator operand``."""
+    """Return the type of ``operator operand``."""
     if isinstance(operator, ast.Not):
         if operand != BOOL:
             raise Refusal(f"'not' of {operand}", "compare it, as in x == 0")
@@ -155,7 +155,7 @@ def unary_type(operator: ast.unaryop, operand: np.dtype) -> np.dtype:
 
 def compared_type(left: np.dtype, right: np.dtype, left_constant: Any = None,
                   right_constant: Any = None) -> np.dtype:
-    """The type in which two numbers are compared; exact for integers of any width and sign."""
+    """Return the type in which two numbers are compared; exact for all widths and signs."""
     if left == right:
         return left
     if "f" in (left.kind, right.kind):
@@ -168,7 +168,7 @@ def compared_type(left: np.dtype, right: np.dtype, left_constant: Any = None,
 
 
 def unified_type(left: np.dtype, right: np.dtype) -> np.dtype:
-    """Common type of alternatives: operands of min and max, sides of a conditional expression."""
+    """Return the common type of alternatives: operands of min and max, sides of a conditional."""
     if left == right:
         return left
     if BOOL in (left, right):
@@ -186,7 +186,7 @@ def unified_type(left: np.dtype, right: np.dtype) -> np.dtype:
 
 
 def range_type(arguments: list[np.dtype]) -> np.dtype:
-    """Type of the loop variable of ``range(*arguments)``."""
+    """Return the type of the loop variable of ``range(*arguments)``."""
     kinds = {dtype.kind for dtype in arguments}
     if not kinds <= {"i", "u"}:
         raise Refusal("range() of something that is not an integer", "cast it: int64(x)")
@@ -200,17 +200,17 @@ def range_type(arguments: list[np.dtype]) -> np.dtype:
 
 
 def widens(source: np.dtype, target: np.dtype) -> bool:
-    """True if a variable of type `target` may be given a value of type `source`.
+    """Whether a variable of type `target` may be assigned a value of type `source`.
 
-    Only steps to a wider signed integer: after any other lossless step Numba, which types each
-    assignment for itself, would go on computing in the narrower type.
+    Only steps to a wider signed integer are allowed: after any other lossless step Numba, which
+    types each assignment separately, would continue in the narrower type.
     """
     signed = source.kind == target.kind == "i"
     return source == target or (signed and source.itemsize < target.itemsize)
 
 
 def check_store(source: np.dtype, element: np.dtype) -> None:
-    """Refuse a store that the language does not convert by itself."""
+    """Refuse a store that needs a conversion which the language does not do."""
     if element == BOOL and source != BOOL:
         raise Refusal(f"{source} stored into a bool array", "compare it, as in x != 0")
     if element.kind in "iu" and source.kind == "f":

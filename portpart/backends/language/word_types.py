@@ -1,4 +1,4 @@
-"""Types of the kernel language's words: what each takes and what it returns."""
+"""Types of the kernel language's words: their arguments and results."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from portpart.backends.language.words import CASTS
 
 PURE = frozenset((*CASTS, "min", "max", "abs", "popcount", "ctz", "clz", "value_or", "atomic_load",
                   "lane", "team_size"))
-"""Words without an effect: calls of the others must not be reordered."""
+"""Words without an effect: calls of others must not be reordered."""
 
 
 def word_type(name: str, arguments: list[ArgumentType]) -> np.dtype | None:
-    """Type of the call of word `name`; None for a word without a value.
+    """Return the type of a call of word `name`; None for a word without a value.
 
     Raises
     ------
     Refusal
-        If the word does not take these arguments.
+        If the word does not accept these arguments.
     """
     if name in CASTS:
         _scalars(name, arguments, 1)
@@ -110,7 +110,7 @@ def _value_or(name: str, arguments: list[ArgumentType]) -> np.dtype:
 
 
 _VALUES = {"atomic_load": 0, "atomic_next": 0, "atomic_cas": 2, "team_atomic_cas": 2}
-"""What atomics take besides an array and an index, if not one value."""
+"""Number of values that atomics need besides an array and an index, if not one."""
 
 
 def _atomic(name: str, arguments: list[ArgumentType]) -> np.dtype:

@@ -1,6 +1,6 @@
-"""The words of the kernel language, as they act in plain Python: like a team of one lane.
+"""The words of the kernel language in plain Python, where they act like a team of one lane.
 
-So a kernel can be called with a work index and stepped through in a debugger.
+A kernel can be called with a work index and stepped through in a debugger.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _cast(name: str) -> Word:
     lowest, highest = -offset, mask - offset
 
     def cast(value: Any) -> int:
-        whole = int(value)  # most values fit, and to wrap one takes longer than to look
+        whole = int(value)  # most values fit, and wrapping is slower than this check
         return whole if lowest <= whole <= highest else ((whole + offset) & mask) - offset
 
     return Word(name, cast)

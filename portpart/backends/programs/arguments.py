@@ -1,4 +1,4 @@
-"""Arguments of kernels as words of 8 bytes, and what the names of a program are bound to."""
+"""Arguments of kernels as words of 8 bytes, and the bindings of a program's names."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 ABSENT = "absent"
-"""Type tag of an absent array.  Other tags: ``int32`` for a scalar, ``*int32`` for an array."""
+"""Type tag of an absent array. Other tags: ``int32`` for a scalar, ``*int32`` for an array."""
 
 _SCALAR_FORMATS = {
     "bool": "?7x", "int8": "b7x", "uint8": "B7x", "int32": "i4x", "uint32": "I4x",
@@ -41,11 +41,11 @@ _SCALAR_TAGS = {
                                                         np.ulonglong)
     if np.dtype(kind).name == name
 }
-"""Tags of NumPy scalars; asking one for the name of its dtype takes two microseconds."""
+"""Tags of NumPy scalars; reading the name of a scalar's dtype takes two microseconds."""
 
 
 def tag_of(argument: Any) -> str:
-    """Type tag of a launch argument: an array, a scalar, None or a slot of a program."""
+    """Return the type tag of a launch argument: an array, a scalar, None or a slot of a program."""
     if argument is None:
         return ABSENT
     if isinstance(argument, Slot):
@@ -73,7 +73,7 @@ def tag_of(argument: Any) -> str:
 
 
 def bits_of(value: float | np.generic, dtype: np.dtype | str | None) -> int:
-    """The bits of scalar `value` as `dtype`, in the low bytes of a signed 64-bit word."""
+    """Return the bits of scalar `value` as `dtype`, in the low bytes of a signed 64-bit word."""
     name = _name_of(dtype)
     if type(value) is int and name == "int64" and -(2**63) <= value < 2**63:
         return value
@@ -85,12 +85,12 @@ def bits_of(value: float | np.generic, dtype: np.dtype | str | None) -> int:
 
 @cache
 def _name_of(dtype: np.dtype | str | None) -> str:
-    """Name of a type; asking a dtype for it takes a microsecond."""
+    """Return the name of a type; reading it from a dtype takes a microsecond."""
     return np.dtype(dtype).name
 
 
 def address_of(array: Array) -> int:
-    """Address of the first element of an array of the host."""
+    """Return the address of the first element of a host array."""
     if not isinstance(array, np.ndarray):
         raise InputError("an array of a GPU was given to a kernel on the CPU; bring it to the host "
                          "with space.to_host")
@@ -100,10 +100,11 @@ def address_of(array: Array) -> int:
 
 
 def _data_pointer() -> int:
-    """Where an ndarray object keeps the address of its data, 0 if not where CPython's does.
+    """Return the offset of the data's address in an ndarray object, or 0 if it is not as in
+    CPython.
 
-    It is the first field behind the object header.  Reading it there takes a tenth of the
-    microsecond that ``array.ctypes.data`` takes, which a small launch would pay for each argument.
+    It is the first field after the object header. Reading it there takes a tenth of the microsecond
+    of ``array.ctypes.data``, which a small launch would need for each argument.
     """
     offset = object.__basicsize__
     samples = [np.zeros(n, dtype) for n in (1, 7) for dtype in (np.int8, np.float64)]
@@ -117,11 +118,11 @@ DATA_POINTER = _data_pointer()
 WORD = 8
 
 _MEMORY = cast(WORD, POINTER(c_int64))
-"""The words of memory behind the first, which a pointer may not begin with."""
+"""The words of memory after the first, where a pointer must not begin."""
 
 
 def word_of(argument: Any) -> int:
-    """The packed word of a launch argument."""
+    """Return the packed word of a launch argument."""
     if argument is None:
         return 0
     if hasattr(argument, "ndim") and not isinstance(argument, np.generic):
@@ -129,28 +130,28 @@ def word_of(argument: Any) -> int:
     return bits_of(argument, tag_of(argument))
 
 
-# What the names of a program are bound to, packed to words -------------------------------------
+# Bindings of a program's names, packed as words ------------------------------------------------
 
 
 MAX_LAYOUTS = 256
-"""Layouts that are remembered for each name."""
+"""Maximum number of layouts that are cached for each name."""
 
 NO_LAYOUT: tuple[dict[str, Slice], None] = ({}, None)
-"""Other slices than any that are bound."""
+"""A layout that is not equal to any bound slices."""
 
 Words = tuple["array[int]", "array[int]"]
-"""What arrays and scalars are packed to, and the numbers of slots of words."""
+"""Packed arrays and scalars, and the numbers of slots of words."""
 
 
 class Bindings:
-    """Reads what slots are bound to, all fields of a record at once.
+    """Reads the bindings of slots, all fields of a record at once.
 
     Attributes
     ----------
     fields : dict of dicts of Slot
-        The bound slots, by the text before and behind the dot; "" if that is nothing.
+        The bound slots, by the text before and after the dot, which may be "".
     slots : list of Slot
-        The same in the order in which they are read.
+        The bound slots in the order in which they are read.
     """
 
     def __init__(self, slots: Iterable[Slot]) -> None:
@@ -164,7 +165,7 @@ class Bindings:
                        for name, fields in self.fields.items()}
 
     def read_group(self, name: str, bound: Bound) -> Iterable[Any]:
-        """What the slots of that name are bound to."""
+        """Return the values that the slots of a name are bound to."""
         fields = self._reads[name]
         try:
             return (bound,) if fields is None else fields(bound)
@@ -172,17 +173,17 @@ class Bindings:
             raise InputError(f"{name!r} is not bound to its record: {error}") from None
 
     def read(self, bound: Mapping[str, Bound]) -> list[Any]:
-        """What the slots are bound to, from arrays, numbers, words and records by their names."""
+        """Return the values of all slots, from arrays, numbers, words and records by name."""
         return [value for name in self.fields
                 for value in self.read_group(name, bound_to(name, bound))]
 
     def named(self, bound: Mapping[str, Bound]) -> dict[str, Any]:
-        """The same by the names of the slots."""
+        """Return the values of all slots, by the names of the slots."""
         return {slot.name: value for slot, value in zip(self.slots, self.read(bound), strict=True)}
 
 
 def bound_to(name: str, bound: Mapping[str, Bound]) -> Any:
-    """What is bound to a name."""
+    """Return the value that is bound to a name."""
     try:
         return bound[name]
     except KeyError:
@@ -197,13 +198,13 @@ class Group:
     name : str
     bindings : Bindings
     address : callable
-        Gives the address of an array, or refuses it.
+        Returns the address of an array, or raises an error.
 
     Attributes
     ----------
     kept : callable
-        Gives what the words are that have been packed last, where that cannot change; else
-        something else.
+        Returns the value whose words were packed last, if it cannot change; otherwise another
+        object.
     """
 
     def __init__(self, name: str, bindings: Bindings, address: Callable[[Array], int]) -> None:
@@ -220,7 +221,7 @@ class Group:
         self.num_words = sum(not slot.words for slot in slots)
 
     def pack(self, bound: Bound) -> Words:
-        """The words of what the name is bound to, and whether to keep them."""
+        """Return the packed words of a value, and whether to keep them."""
         if isinstance(bound, Sliced) and bound.memory is not None:
             places = self._places(bound)
             if places is not None:
@@ -243,16 +244,16 @@ class Group:
         return words, numbers
 
     def keep(self, bound: Bound) -> None:
-        """Remember whose words have been packed, if these cannot change."""
+        """Store the value whose words have been packed, if they cannot change."""
         changes = isinstance(bound, Sliced) and bound.memory is not None
         if not changes and (isinstance(bound, Record)
                             or isinstance(getattr(bound, "array", None), tuple)):
             self.kept = ref(bound)
 
     def _places(self, bound: Sliced) -> list[int] | None:
-        """Bytes before each slice, -1 for what is absent; None if there are arrays, too.
+        """Return the bytes before each slice, -1 for absent ones; None if there are also arrays.
 
-        They are found once for each layout.
+        They are computed once for each layout.
         """
         known, places = self._layouts.get(id(bound.slices), NO_LAYOUT)
         if known is not bound.slices:
@@ -277,7 +278,7 @@ class Group:
         return places
 
     def _address_for(self, at: int, slot: Slot, value: Array | None) -> int:
-        """The address of an array for a slot, which is remembered as long as the array lives."""
+        """Return the address of an array for a slot, cached as long as the array exists."""
         if (value is None or value.dtype != slot.dtype or value.ndim != 1
                 or not value.flags.c_contiguous):
             refuse(slot, value)
@@ -291,11 +292,11 @@ NONE = array("q")
 
 
 def _no_array() -> None:
-    """What is remembered of a slot that has not been bound."""
+    """Return None: the cached array of a slot that has not been bound."""
 
 
 def add_numbers(slot: Slot, values: Sequence[int], numbers: array[int]) -> None:
-    """Append the values of a slot of words to numbers."""
+    """Append the values of a slot of words to `numbers`."""
     if len(values) != slot.words:
         raise InputError(f"slot {slot.name!r} takes {slot.words} numbers, not {len(values)}")
     try:
@@ -305,7 +306,7 @@ def add_numbers(slot: Slot, values: Sequence[int], numbers: array[int]) -> None:
 
 
 def refuse(slot: Slot, value: Array | None) -> NoReturn:
-    """Say that a slot of an array is bound to another one, or to none."""
+    """Raise the error that a slot of an array is bound to another array, or to none."""
     if value is None or slot.dtype is None:
         raise KernelTypeError(f"slot {slot.name!r} wants {_described(slot.dtype)}, "
                               f"not {_described(getattr(value, 'dtype', None))}")

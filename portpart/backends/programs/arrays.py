@@ -1,4 +1,4 @@
-"""Room for work arrays, copies of arrays of any kind, and constant arrays."""
+"""Capacity of work arrays, copies of arrays of any kind, and constant arrays."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from portpart.backends.programs.interface import Array
 from portpart.backends.programs.steps import Parcel
 
 ROOMY = 2**22
-"""Work arrays have room for this many items, if there will be as many: only above that are they
-made again when more are needed, which saves memory where it is scarce, and costs no time
-elsewhere."""
+"""Minimum capacity of work arrays, unless fewer items are possible: only larger arrays are made
+again when they must grow. This saves memory where it is scarce, and takes no time elsewhere.
+"""
 
 
 def roomy(count: int, most: int) -> int:
-    """How much room work arrays have for `count` items, of which there will be `most` in the end.
+    """Return the capacity of work arrays for `count` items, which may grow to `most` items.
 
     >>> roomy(10, 1000), roomy(10, 10**9), roomy(10**8, 10**9)
     (1000, 4194304, 100000000)
@@ -28,14 +28,14 @@ def roomy(count: int, most: int) -> int:
 
 
 def bytes_of(pieces: tuple[type[Record], ...], sizes: Any) -> int:
-    """Bytes of the work arrays of several records."""
+    """Return the bytes of the work arrays of several records."""
     return sum(piece.num_bytes(sizes) for piece in pieces)
 
 
 # Copies of arrays of any kind: to the host, from it, and within memory of one kind -------------
 #
-# Communicators know no kind of array.  They copy by what is registered for the type: for arrays of
-# the host here, for others by their space.
+# Communicators do not know kinds of arrays. They copy with the object that is registered for the
+# type: here for host arrays, in their space for others.
 
 
 Kind = TypeVar("Kind", contravariant=True)
@@ -45,47 +45,47 @@ class Transfer(Protocol[Kind]):
     """Copies of contiguous arrays of one type; work that is launched before comes first."""
 
     def fetch(self, array: Kind) -> Callable[[], np.ndarray]:
-        """Begin to copy a short array to the host; what gives the numbers waits for them."""
+        """Begin to copy a short array to the host; return a function that waits and returns it."""
 
     def on_host(self, array: Kind) -> np.ndarray:
-        """The numbers of a long array, in memory of the host from which MPI can send them."""
+        """Return the numbers of a long array, in host memory from which MPI can send them."""
 
     def host_memory(self, array: Kind) -> np.ndarray:
-        """Memory of the host of the same size and type, to be copied to the array later."""
+        """Return host memory of the same size and type, to be copied to the array later."""
 
     def write(self, array: Kind, numbers: np.ndarray) -> None:
-        """Set an array; the numbers may change afterwards."""
+        """Set the array to the numbers, which may change afterwards."""
 
     def copy(self, target: Kind, source: Kind) -> None:
-        """Set an array to another one of the same type and length."""
+        """Set an array to the values of another one of the same type and length."""
 
     def publish(self, arrays: Sequence[Kind]) -> None:
-        """Make sure that other threads, and other devices, find what this thread has launched."""
+        """Make launched work visible to other threads and other devices."""
 
     def together(self, arrays: Sequence[Kind], ranks: int) -> DeviceTransfers | None:
-        """The object that exchanges elements of these arrays where they are; None if the host has
-        to.
+        """Return the object that exchanges elements of these arrays on their device, or None if the
+        host must do it.
         """
 
 
 class DeviceTransfers(Protocol):
-    """Steps of communication between ranks whose arrays are on one device: nothing waits.
+    """Steps of communication between ranks whose arrays are on one device, without waiting.
 
-    They are prepared once, and done whenever what is returned is called.
+    Each method prepares a step once and returns a function that does it.
     """
 
     def exchange(self, parcels: Sequence[Parcel]) -> Callable[[], None]:
-        """Copy what each rank sends to where it arrives, unless numbers of elements are wrong."""
+        """Copy the parts of all ranks to the receivers, unless numbers of elements are wrong."""
 
     def reduce(self, parts: Sequence[Array], op: str) -> Callable[[], None]:
         """Replace the words of all ranks by their sum, minimum or maximum."""
 
     def reading(self, arrays: Sequence[Array]) -> Callable[[], Read]:
-        """Read short arrays of int64 of all ranks in one copy, with what went wrong; waits."""
+        """Read short int64 arrays of all ranks in one copy, with errors of exchanges; waits."""
 
 
 class Read(NamedTuple):
-    """The numbers of arrays, one behind the other, and wrong ones in what was exchanged."""
+    """The concatenated numbers of arrays, and wrong numbers of exchanges."""
 
     numbers: np.ndarray
     wrong: Wrong | None
@@ -98,11 +98,11 @@ class Wrong(NamedTuple):
     ----------
     rank : int
     counts : numpy.ndarray of int64
-        What it sends to each rank.
+        The numbers that it sends to each rank.
     arriving : int
-        What arrives, if that is too much; else -1.
+        The number of elements that arrive if it is too large, otherwise -1.
     length : int
-        Of its array.
+        Length of its array.
     """
 
     rank: int
@@ -112,7 +112,7 @@ class Wrong(NamedTuple):
 
 
 class HostTransfer:
-    """Arrays of the host: reading them copies nothing."""
+    """Arrays of the host, which are read without copies."""
 
     def fetch(self, array: np.ndarray) -> Callable[[], np.ndarray]:
         return lambda: array
@@ -131,10 +131,10 @@ class HostTransfer:
         target[:] = source
 
     def publish(self, arrays: Sequence[np.ndarray]) -> None:
-        """All work is done when it returns."""
+        """Do nothing: all work is already done."""
 
     def together(self, arrays: Sequence[np.ndarray], ranks: int) -> None:
-        """The host does it."""
+        """Return None: the host does it."""
 
 
 HOST = HostTransfer()
@@ -143,36 +143,36 @@ _transfers: dict[type, Transfer[Any]] = {}
 
 
 def register(kind: type[Kind], transfer: Transfer[Kind]) -> None:
-    """Have arrays of a type copied by this."""
+    """Register the object that copies arrays of a type."""
     _transfers[kind] = transfer
 
 
 def transfer_of(array: Array) -> Transfer[Any]:
-    """The object that copies an array."""
+    """Return the object that copies an array."""
     return _transfers.get(type(array), HOST)
 
 
 def read(arrays: Sequence[Array]) -> list[np.ndarray]:
-    """The numbers of short arrays, which are waited for together."""
+    """Return the numbers of short arrays, with one wait for all."""
     begun = [transfer_of(array).fetch(array) for array in arrays]
     return [wait() for wait in begun]
 
 
 def publish(arrays: Sequence[Array]) -> None:
-    """Make sure that other threads, and other devices, find what was launched for these arrays."""
+    """Make work launched for these arrays visible to other threads and other devices."""
     for transfer in {transfer_of(array): None for array in arrays}:
         transfer.publish([array for array in arrays if transfer_of(array) is transfer])
 
 
 def together(arrays: Sequence[Array], ranks: int) -> DeviceTransfers | None:
-    """The object that exchanges elements of these arrays in place; None if the host has to."""
+    """Return the object that exchanges elements of these arrays in place; None if the host must."""
     transfer = transfer_of(arrays[0])
     if any(transfer_of(array) is not transfer for array in arrays):
         return None
     return transfer.together(arrays, ranks)
 
 
-# Arrays whose elements are all the same --------------------------------------------------------
+# Arrays with equal elements --------------------------------------------------------------------
 
 
 @kl.kernel

@@ -1,7 +1,7 @@
-"""The execution space as the rest of the library sees it.
+"""The execution space as the rest of the library uses it.
 
-Everything above ``backends/`` allocates, launches, sorts and reads through one `ExecutionSpace`;
-no other module asks which device it is.
+All code above ``backends/`` allocates, launches, sorts and reads through one `ExecutionSpace`; no
+other module tests which device it is.
 """
 
 from __future__ import annotations
@@ -38,29 +38,29 @@ class Executable(Protocol):
         size : int
             The largest work size.
         sizes
-            What the lengths of scratch follow from.
+            Values that the lengths of scratch depend on.
         """
 
 
 class DryRuns(Protocol):
-    """Has the code of calls compiled side by side, before the first of it is wanted."""
+    """Compiles the code of calls in parallel before it is needed."""
 
     def once(self, kind: str, call: Callable[[ExecutionSpace], None]) -> None:
-        """Ask for the code of a call, unless that has been done for one of its kind.
+        """Request the code of a call, unless that has been done for a call of its kind.
 
         Parameters
         ----------
         kind : str
-            What programs depend on.
+            Everything that programs depend on.
         call : callable
             Makes the call in a space in which nothing runs.
         """
 
 
 class Counters(threading.local):
-    """Launches and host synchronisations that the calling thread has asked of a space.
+    """Launches and host synchronisations of the calling thread in a space.
 
-    Each thread has separate counts, so the counts of a call are its alone; for benchmarks and
+    Each thread has separate counts, so that those of a call are its own; for benchmarks and
     `stats`.
     """
 
@@ -70,7 +70,7 @@ class Counters(threading.local):
 
     @contextmanager
     def put_back(self) -> Iterator[None]:
-        """Do not count what this thread does inside."""
+        """Do not count launches of this thread in the block."""
         before = self.launches, self.synchronizations
         try:
             yield
@@ -88,7 +88,7 @@ class ExecutionSpace(ABC):
     kind : str
         ``"cpu"`` or ``"cuda"``.
     widest_team : int
-        Most lanes that work side by side on one item.
+        Maximum number of lanes of a team.
     counters : Counters
     """
 
@@ -97,10 +97,10 @@ class ExecutionSpace(ABC):
     widest_team: int
 
     runs_behind = False
-    """Whether launches return before they are done, so that there is time to prepare others."""
+    """Whether launches return before they are done, so that the host can prepare others."""
 
     is_dry_run = False
-    """Whether nothing runs: the code of all that would run is asked for."""
+    """Whether nothing runs, and the code of all that would run is requested."""
 
     def __init__(self) -> None:
         self.counters = Counters()
@@ -108,79 +108,83 @@ class ExecutionSpace(ABC):
 
     @abstractmethod
     def empty(self, n: int, dtype: DTypeLike) -> Array:
-        """Uninitialised array of `n` elements."""
+        """Return an uninitialised array of `n` elements."""
 
     @abstractmethod
     def full(self, n: int, value: float, dtype: DTypeLike) -> Array:
-        """Array of `n` elements, all `value`."""
+        """Return an array of `n` elements, all `value`."""
 
     def zeros(self, n: int, dtype: DTypeLike) -> Array:
-        """Array of `n` zeros."""
+        """Return an array of `n` zeros."""
         return self.full(n, 0, dtype)
 
     @abstractmethod
     def asarray(self, values: ArrayLike | None, dtype: DTypeLike | None = None) -> Array:
-        """`values` as a contiguous array of this space; copies only where it must."""
+        """Return `values` as a contiguous array of this space; copies only if necessary."""
 
     def with_room(self, values: np.ndarray, room: int) -> Array:
-        """`values` of the host, and behind them this many elements of which nothing is known."""
+        """Return host `values` with this many uninitialised elements after them."""
         array = self.empty(len(values) + room, values.dtype)
         array[: len(values)] = self.asarray(values)
         return array
 
     @abstractmethod
     def to_host(self, array: Array) -> np.ndarray:
-        """NumPy copy (on the CPU: the array itself); waits for the work before it."""
+        """Return a NumPy copy (on the CPU, the array itself); waits for earlier work."""
 
     def fetch(self, array: Array) -> Callable[[], np.ndarray]:
-        """Begin to copy a contiguous array to the host; what gives the copy then waits for it.
+        """Begin to copy a contiguous array to the host; return a function that waits and returns
+        it.
 
-        Work launched later is not waited for.
+        It does not wait for work that is launched later.
         """
         return partial(self.to_host, array)
 
     def read(self, array: Array, expected_size: Callable[[], list[int]]) -> list[int]:
-        """The numbers of a short array; where nothing runs, what is guessed."""
+        """Return the numbers of a short array; in a dry run, the guess."""
         numbers: list[int] = self.to_host(array).tolist()
         return numbers
 
     def guess(self, what: str, graph: Any, otherwise: list[int]) -> list[int]:
-        """In a dry run, numbers that the device would count; here those of `otherwise`.
+        """Return guesses of numbers that the device would count, in a dry run; here `otherwise`.
 
         Parameters
         ----------
         what : {"clusters", "start", "communities", "nets", "large", "slots", "pairs", "arcs",
-            "wide"}
-            What they are: sizes of the next level, of a walk, below it for starts, or of
-            communities; nets with counters; slots of hash rows; arcs of a clique graph before and
-            after equal ones are merged, and whether their weights are wide.
+            "wide"} The meaning of the numbers: sizes of the next level, of a walk, below it for
+            starts, or of communities; nets with counters; slots of hash rows; arcs of a clique
+            graph before and after equal ones are merged, and whether their weights are wide.
         graph : Graph or Hypergraph
         otherwise : list of int
         """
         return otherwise
 
     def active(self) -> AbstractContextManager[Any]:
-        """Context in which the space's device is the current one of the calling thread."""
+        """Return a context in which the space's device is the current one of the calling thread."""
         return nullcontext()
 
     @property
     def dry_runs(self) -> DryRuns | None:
-        """Compiles the code of calls ahead; None where it is compiled when it is needed."""
+        """Return the object that compiles code of calls ahead; None if code is compiled when
+        needed.
+        """
         return None
 
     @abstractmethod
     def parallel_for(self, n: int, kernel: Kernel, *args: Bound, team: int = 1) -> None:
-        """Run `kernel` for the work items 0 ... n-1, `team` lanes each; asynchronous on a GPU."""
+        """Run `kernel` for the work items 0 ... n-1, with teams of `team` lanes; asynchronous on a
+        GPU.
+        """
 
     def library_sort(self, keys: Array) -> Array | None:
-        """The int64 permutation that sorts integer `keys`, stable.
+        """Return the stable int64 permutation that sorts integer `keys`, from the device's library.
 
-        By the library that comes with the device; None if there is none, as on the CPU.
+        None if it has no library, as on the CPU.
         """
         return None
 
     def library_sort_in_place(self, keys: Array) -> bool:
-        """Sort `keys` by that library; False if there is none."""
+        """Sort `keys` with that library; return False if there is none."""
         return False
 
     @abstractmethod
@@ -188,14 +192,14 @@ class ExecutionSpace(ABC):
         """Wait until all launched work is done."""
 
     def mark(self) -> Any:
-        """The time when all work launched so far is done.  Does not wait.
+        """Return the time when all work launched so far will be done. Does not wait.
 
-        Here it is now: a space that launches and goes on overrides this.
+        Here it is the present time; a space with asynchronous launches overrides this.
         """
         return time.perf_counter()
 
     def seconds_between(self, mark: Any, later: Any) -> float:
-        """Seconds from one mark to a later one; waits for the latter."""
+        """Return the seconds from one mark to a later one; waits for the later one."""
         return float(later - mark)
 
     @abstractmethod
@@ -203,15 +207,15 @@ class ExecutionSpace(ABC):
         """Compile `program` for this space."""
 
     def free_bytes(self) -> int | None:
-        """At most this many bytes are available for arrays; None if unknown."""
+        """Return the bytes available for arrays, at most; None if unknown."""
         return None
 
     def give_back(self) -> int:
-        """Return memory to the device that is held without use, if that is much; how many bytes."""
+        """Return unused memory to the device if it is much; return the number of bytes."""
         return 0
 
     def cached_executable(self, key: Hashable, record: Callable[[], Program]) -> Executable:
-        """The executable of the program that `record()` makes, compiled once per `key`."""
+        """Return the executable of the program that `record()` makes, compiled once per `key`."""
         if key not in self._executables:
             program = record()
             self._executables[key] = (program, self.executable(program))
@@ -219,15 +223,17 @@ class ExecutionSpace(ABC):
 
     @property
     def num_compiled(self) -> int:
-        """Programs and kernels that are ready: a call after which there are more had to compile."""
+        """Return the number of compiled programs and kernels: a call that increases it had to
+        compile.
+        """
         return len(self._executables)
 
     def __deepcopy__(self, memo: dict[int, ExecutionSpace]) -> ExecutionSpace:
-        """The space itself: a copy of a graph lives where the graph lives."""
+        """Return the space itself: a copy of a graph is in the graph's space."""
         return self
 
     def copy(self, array: Array) -> Array:
-        """A new array with the same elements."""
+        """Return a new array with the same elements."""
         result = self.empty(len(array), array.dtype)
         result[...] = array
         return result

@@ -1,7 +1,7 @@
 """Programs: recorded launches with loops and branches that never return to Python.
 
 A program is recorded once, compiled by an execution space (on CUDA one resident kernel, on the CPU
-a list that a compiled loop walks) and run many times with different arrays bound to its slots.
+a list that a compiled loop executes) and run many times with different arrays bound to its slots.
 Work sizes and flags are read from memory of the space when a launch starts; nothing inside a
 program allocates or synchronises.
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 TEAM_WIDTHS = (1, 8, 32, 256)
 
 FEW, SOME, MANY = "few", "some", "many"
-"""How many threads of a GPU work on a program at a time."""
+"""How many threads of a GPU work on a program at the same time."""
 
 AnyRecord = TypeVar("AnyRecord", bound="Record | Words")
 AnyWords = TypeVar("AnyWords", bound="Words")
@@ -62,10 +62,10 @@ class Program:
     ----------
     name : str
     threads : {FEW, SOME, MANY}
-        How many run at a time on a GPU.  Few have the most registers each, for short
-        lists that are gone over many times; many suit passes over large arrays.
+        How many run at the same time on a GPU. Few have the most registers each, for repeated work
+        on short lists; many are for passes over large arrays.
     sizes
-        What the types of scratch follow from, where they follow from sizes.
+        Values that types of scratch depend on, if they depend on sizes.
 
     Attributes
     ----------
@@ -92,27 +92,32 @@ class Program:
         return self._slot(Slot(name, np.dtype(dtype), False))
 
     def scratch(self, name: str, array: Declared) -> Slot:
-        """Declare an array that no run finds anything in, as long as the sizes of a run say."""
+        """Declare a scratch array, whose contents do not last between runs and whose length depends
+        on the sizes of a run.
+        """
         return self._slot(Slot(name, array.dtype_for(self.sizes), True, array.length))
 
     def zeros(self, name: str, kind: type[AnyWords]) -> AnyWords:
-        """Declare words that travel with the arguments and that every run begins with zeros."""
+        """Declare words that are sent with the arguments and are zero at the beginning of every
+        run.
+        """
         slot = Slot(name, np.dtype(np.int64), True, words=len(kind.indices), zeros=True)
         self.records[name] = made = kind(self._slot(slot))
         return made
 
     def record(self, name: str, like: AnyRecord, *, opened: bool = False) -> AnyRecord:
-        """Declare slots like the fields of a record, ``name.field``, or one like an array of words.
+        """Declare slots for the fields of a record, ``name.field``, or one slot for an array of
+        words.
 
-        A work array that is declared only becomes a slot of scratch, and words that are a tuple
-        travel with the arguments.  Records in it have the words of the first field that their words
-        are part of.  Words of a record that are part of no array of several are declared with it;
-        they begin with zeros and are not bound unless `like` has some.
+        A work array that is not allocated becomes a slot of scratch, and words that are a tuple are
+        sent with the arguments. Records in it use the words of the first field that their words are
+        part of. Words of a record that are not part of a shared array are declared with it; they
+        begin with zeros and are not bound unless `like` has some.
 
         Parameters
         ----------
         opened : bool
-            Whether launches find records and words in it by the names of these.
+            Whether launches find its records and words by their own names.
 
         Returns
         -------
@@ -135,7 +140,7 @@ class Program:
         return slots
 
     def find(self, name: str, kind: type[AnyRecord]) -> AnyRecord:
-        """The record or the words of that name, which are of that class."""
+        """Return the record or words of a name and class."""
         found = self.records[name]
         assert isinstance(found, kind), f"{name} is a {type(found).__name__}"
         return found
@@ -145,7 +150,7 @@ class Program:
         return {name: self.record(name, like) for name, like in records.items()}
 
     def _over_own_words(self, name: str, slots: AnyRecord, words: Any) -> AnyRecord:
-        """A record over new words like its own, if it has any, or as it is."""
+        """Return the record over new words like its own, or as it is if it has none."""
         kind: Any = type(slots).own_words
         if isinstance(slots, Words) or kind is None or kind.whole is not None:
             return slots
@@ -178,10 +183,11 @@ class Program:
 
     def launch(self, count: Element | int, kernel: Kernel, *, team: int = 1,
                work: int | None = None, **given: Bound | Slot) -> None:
-        """Record one launch whose arguments are records and slots named as the kernel says.
+        """Record one launch whose arguments are the records and slots named by the kernel's
+        parameters.
 
-        Parameters named in `given` get what has that name instead, or that number or None; static
-        ones get that value.
+        Parameters named in `given` are the object of that name instead, or that number or None;
+        static ones have that value.
         """
         if kernel.static_places:
             values = {**self.statics, **given}
@@ -197,9 +203,9 @@ class Program:
         self.parallel_for(count, kernel, *arguments, team=team, work=work)
 
     def _argument(self, parameter: KernelParameter, given: dict[str, Bound | Slot]) -> Any:
-        """What a launch passes for a parameter; a name if there is nothing of that name.
+        """Return the argument of a launch for a parameter; a name if nothing has that name.
 
-        A part of words is found with the whole, a scope is put together.
+        A part of words is found with the whole, a scope is built.
         """
         wanted, kind = given.get(parameter.name, parameter.name), parameter.kind
         if not isinstance(wanted, str):
@@ -237,7 +243,7 @@ class Program:
 
     @contextmanager
     def otherwise(self) -> Iterator[None]:
-        """Record the other side of the branch just closed."""
+        """Record the other side of the branch that has just been closed."""
         branch = self._open[-1] if self._open else None
         if not isinstance(branch, Branch) or branch.orelse:
             raise ValueError(f"program {self.name!r}: otherwise() must follow if_nonzero()")
@@ -259,7 +265,8 @@ class Program:
 
     def all_reduce(self, words: AnySlot | Words, first: int, count: Element | int,
                    op: str = SUM) -> None:
-        """Record that ``count`` int64 words of an array become their sum over all ranks.
+        """Record a step that replaces ``count`` int64 words of an array by their sum over all
+        ranks.
 
         Parameters
         ----------
@@ -281,7 +288,7 @@ class Program:
         self._open.append(AllReduce(slot, first, count, op))
 
     def all_to_all(self, parcel: Parcel) -> None:
-        """Record that every rank sends each rank its part of an array."""
+        """Record a step in which every rank sends each rank its part of an array."""
         step = AllToAll(parcel)
         types = [self._exchanged(slot).dtype for slot in step.slots]
         if types[0] != types[2] or types[0] is None or types[0].kind not in "iu":
@@ -292,7 +299,7 @@ class Program:
         self._open.append(step)
 
     def _exchanged(self, slot: Slot) -> Slot:
-        """The slot, if it is an array: words that travel with the arguments are copies."""
+        """Return the slot if it is an array; words that are sent with the arguments are copies."""
         if not slot.is_array or slot.words:
             raise ValueError(f"program {self.name!r}: {slot.name!r} is no array that ranks can "
                              "exchange")
@@ -314,21 +321,21 @@ class Program:
             self._open = outer
 
     def used_slots(self) -> list[Slot]:
-        """The slots that launches, loops or branches refer to: no other has to be bound."""
+        """Return the slots of launches, loops or branches; no others must be bound."""
         used = set(slots_of(self.steps))
         return [slot for slot in self.slots.values() if slot in used]
 
     def launches(self) -> list[Launch]:
-        """All launches in the order of recording."""
+        """Return all launches in the order of recording."""
         return [step for step in all_steps(self.steps) if isinstance(step, Launch)]
 
     def communication(self) -> list[Communication]:
-        """All steps that communicate, in the order of recording."""
+        """Return all steps that communicate, in the order of recording."""
         return [step for step in all_steps(self.steps) if isinstance(step, Communication)]
 
 
 def _over_words(value: Any, others: Iterable[Any]) -> Any:
-    """A record with the words, of several, that its own are part of; all else as it is."""
+    """Return a record with those of several words that its own are part of; others as they are."""
     part: Any = value.own_words if isinstance(value, Record) else None
     if not isinstance(part, type):
         return value

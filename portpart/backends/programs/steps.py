@@ -13,18 +13,17 @@ from portpart.backends.language.arrays import Array, Length
 
 SUM, MIN, MAX = "sum", "min", "max"
 OPERATIONS = (SUM, MIN, MAX)
-"""How words of several ranks become one."""
+"""Operations that combine words of several ranks."""
 
 
 @dataclass(frozen=True)
 class Slot:
     """A named argument of a program, bound to an array or a scalar when the program runs.
 
-    A slot with ``dtype`` None stands for an absent array (None).  Two kinds of array belong to a
-    run: scratch, of a ``length`` that follows from the sizes of the run, and ``words`` int64, bound
-    to their values.  A slot ``name.field`` is bound to that field of what has the name, and one
-    that is ``named_words`` to the array of such words.  Words that begin with ``zeros`` are not
-    bound.
+    A slot with ``dtype`` None is an absent array (None). Two kinds of array belong to a run:
+    scratch, whose ``length`` depends on the sizes of the run, and ``words`` int64, bound to their
+    values. A slot ``name.field`` is bound to that field of the record with the name, and one of
+    ``named_words`` to the array of such words. Words that begin with ``zeros`` are not bound.
     """
 
     name: str
@@ -37,7 +36,7 @@ class Slot:
 
     @property
     def scratch(self) -> bool:
-        """Whether no run finds anything in the array."""
+        """Whether the contents of the array do not last between runs."""
         return self.length is not None
 
     def __getitem__(self, index: int) -> Element:
@@ -45,13 +44,13 @@ class Slot:
 
 
 Bound = Array | Record | Words | Sequence[int] | float | np.generic | None
-"""What a name of a program stands for in a run."""
+"""Values that a name of a program may be bound to in a run."""
 
 Records = Mapping[str, Record | Words]
 """Records and words by their names in a program."""
 
 AnySlot = Slot | Array
-"""An array of a record: while a program is recorded, records hold slots in place of arrays."""
+"""An array of a record: while a program is recorded, records have slots in place of arrays."""
 
 
 @dataclass(frozen=True)
@@ -66,9 +65,9 @@ class Element:
 class Launch:
     """One kernel over ``count`` items; ``count`` is an element or a fixed number.
 
-    ``has_barrier`` is False if the next launch may begin before this one is done.  ``work``, the
-    rough work of one item in light items, decides on a CPU when threads pay; None stands for the
-    usual value for the width of the team.
+    ``has_barrier`` is False if the next launch may begin before this one is done. ``work``, the
+    approximate work of one item in units of a light item, determines whether a CPU uses threads;
+    None means the usual value for the width of the team.
     """
 
     count: Element | int
@@ -81,7 +80,7 @@ class Launch:
 
 @dataclass(frozen=True)
 class While:
-    """Repeat ``steps`` while the flag is not zero; the flag is read before every round."""
+    """Repeat ``steps`` while the flag is not zero; the flag is read before every iteration."""
 
     flag: Element
     steps: list[Step] = field(default_factory=list)
@@ -89,7 +88,7 @@ class While:
 
 @dataclass(frozen=True)
 class Branch:
-    """Run ``then`` if the flag is not zero, else ``orelse``."""
+    """Run ``then`` if the flag is not zero, otherwise ``orelse``."""
 
     flag: Element
     then: list[Step] = field(default_factory=list)
@@ -97,9 +96,10 @@ class Branch:
 
 
 class Parcel(Record):
-    """What one rank sends to each rank, itself included, and what it gets from each.
+    """Data that one rank sends to each rank, including itself, and receives from each rank.
 
-    Elements for rank 0 come first, then those for rank 1, without gaps; the same for what arrives.
+    Elements for rank 0 come first, then those for rank 1, without gaps; elements that arrive have
+    the same order.
 
     Attributes
     ----------
@@ -107,14 +107,14 @@ class Parcel(Record):
     send_counts : array of int64, shape (number of ranks,)
         Number of elements for each rank.
     recv : array of the type of `send`
-        It may be longer than what arrives.
+        It may be longer than the data that arrive.
     recv_counts : array of int64, shape (number of ranks,)
         Number of elements from each rank; the step sets it.
 
     Notes
     -----
-    Communicators that are called from Python take numbers of elements in arrays of the host, too,
-    also where `send` is on a GPU: that saves a wait.
+    Communicators that are called from Python also accept numbers of elements in host arrays if
+    `send` is on a GPU: that saves a wait.
     """
 
     send: Any
@@ -127,7 +127,7 @@ class Parcel(Record):
 class AllReduce:
     """Replace int64 words of an array by their sum, minimum or maximum over all ranks.
 
-    Every rank gets the result. ``count`` is a number, or an element that is read when the step
+    Every rank receives the result. ``count`` is a number, or an element that is read when the step
     starts.
     """
 
@@ -145,7 +145,7 @@ class AllToAll:
 
     @property
     def slots(self) -> list[Slot]:
-        """The slots of the parcel."""
+        """Return the slots of the parcel."""
         return [slot for _, slot in self.parcel.named()]
 
 
@@ -155,14 +155,14 @@ Step = Launch | While | Branch | Communication
 
 
 def sides_of(step: Step) -> list[list[Step]]:
-    """The steps inside a loop or a branch; of a branch those of both sides."""
+    """Return the steps inside a loop or a branch; of a branch, those of both sides."""
     if isinstance(step, While):
         return [step.steps]
     return [step.then, step.orelse] if isinstance(step, Branch) else []
 
 
 def all_steps(steps: Sequence[Step]) -> Iterator[Step]:
-    """The steps and all steps inside them, in the order of recording."""
+    """Yield the steps and all steps inside them, in the order of recording."""
     for step in steps:
         yield step
         for side in sides_of(step):
@@ -170,7 +170,7 @@ def all_steps(steps: Sequence[Step]) -> Iterator[Step]:
 
 
 def slots_of(steps: Sequence[Step]) -> Iterator[Slot]:
-    """Slots that steps refer to, once for each reference."""
+    """Yield the slots of steps, once for each reference."""
     for step in all_steps(steps):
         if isinstance(step, Launch):
             yield from (argument for argument in step.args if isinstance(argument, Slot))

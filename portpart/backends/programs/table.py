@@ -1,7 +1,7 @@
-"""The table of a program: for each launch a row of packed arguments.
+"""The table of a program: a row of packed arguments for each launch.
 
-A row is what one launch reads: ``[address of the work size, argument, argument, ...]``.  The rows
-of a program stand in one table, so that binding it to other arrays means rewriting the table.
+A row has the data of one launch: ``[address of the work size, argument, argument, ...]``. The rows
+of a program are in one table, which is rewritten to bind the program to other arrays.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from portpart.backends.programs.steps import Bound
 
 LINE = 128
-"""Bytes of a line of memory, more than any type needs for its alignment."""
+"""Bytes of a line of memory, at least the alignment of every type."""
 
 
 class TableSizes(NamedTuple):
@@ -31,12 +31,12 @@ class TableSizes(NamedTuple):
     Attributes
     ----------
     rows : int
-        Words of the rows.
+        Number of words of the rows.
     values : int
-        Values that they follow from.
+        Number of values that they are computed from.
     first, numbers, zeros : int
-        Among the values the first number of slots of words, how many there are, and how many words
-        begin with zero.
+        The place of the first number of slots of words among the values, the count of such numbers,
+        and the count of words that begin with zero.
     """
 
     rows: int
@@ -49,21 +49,22 @@ class TableSizes(NamedTuple):
 class ProgramTable:
     """The packed rows of a program; every word is a constant plus the value of one slot.
 
-    Behind the rows stand the slots of words, so that they travel with them.
+    The slots of words follow the rows, so that they are sent together.
 
     Parameters
     ----------
     slots : iterable of Slot
     address : callable
-        Gives the address of an array, or refuses it.
+        Returns the address of an array, or raises an error.
     """
 
     WHERE = slice(1, 5)
-    """The first sources among the values, which `bind` is given."""
+    """The first sources among the values, which are arguments of `bind`."""
 
     _CONSTANT, _OWN_ADDRESS, _BEHIND, _FIRST_SLOT = 0, WHERE.start, 2, WHERE.stop
-    """Sources: nothing, where the table begins, where its words stand; behind where all blocks of a
-    GPU meet (`cuda/words.py`) the slots."""
+    """Sources: none, the address of the table, of its words; the slots come after the address of
+    the barrier of all blocks of a GPU (`cuda/words.py`).
+    """
 
     def __init__(self, slots: Iterable[Slot], address: Callable[[Array], int] = address_of) -> None:
         slots = list(slots)
@@ -94,14 +95,14 @@ class ProgramTable:
         self._scratch_words = slice(end - len(self._scratch), end)
 
     def _spread(self, end: int) -> Iterator[tuple[Group, slice, slice]]:
-        """Where the words of each group stand among the values, and its numbers behind them."""
+        """Yield the places of each group's words among the values, and of its numbers."""
         first = self._FIRST_SLOT
         for group in self._groups:
             words = slice(first, first := first + group.num_words)
             yield group, words, slice(end, end := end + group.num_numbers)
 
     def add_row(self, launch: Launch) -> int:
-        """Append the row of `launch`; returns its first word."""
+        """Append the row of `launch`; return its first word."""
         first = len(self._source)
         if isinstance(launch.count, Element):
             self.add_address(launch.count)
@@ -117,12 +118,12 @@ class ProgramTable:
         return first
 
     def add_address(self, element: Element) -> int:
-        """Append the address of an element of a bound array; returns its position."""
+        """Append the address of an element of a bound array; return its position."""
         self._add_slot(element.slot, 8 * element.index)
         return len(self._source) - 1
 
     def add_constant(self, word: int) -> int:
-        """Append a word that every `fill` sets to `word`; returns its position."""
+        """Append a word that every `fill` sets to `word`; return its position."""
         self._add(self._CONSTANT, word)
         return len(self._source) - 1
 
@@ -139,24 +140,25 @@ class ProgramTable:
 
     @property
     def sizes(self) -> TableSizes:
-        """Of the rows, and of what they are made of."""
+        """Sizes of the rows, and of the values that they are computed from."""
         return TableSizes(len(self._source), len(self._values),
                           len(self._values) - self._num_words + self._num_zeros,
                           self._num_words - self._num_zeros, self._num_zeros)
 
     @property
     def address_of_values(self) -> int:
-        """Where the values stand that `bind` sets."""
+        """Return the address of the values that `bind` sets."""
         return address_of(self._view)
 
     def values(self) -> array[int]:
-        """A copy of them."""
+        """Return a copy of the values."""
         return self._values[:]
 
     def plan(self) -> np.ndarray:
-        """How rows are made of values: the offset of each word, then the places of the values.
+        """Return how rows are computed from values: the offset of each word, then the places of
+        values.
 
-        The latter are of int32, two to a word.
+        The places are int32, two in a word.
         """
         sources = np.zeros(len(self._source) + 1, np.int32)
         sources[:-1] = self._source
@@ -167,11 +169,11 @@ class ProgramTable:
         return len(self._source) + self._num_words
 
     def place_of(self, element: Element) -> int:
-        """Where an element of a slot of words stands."""
+        """Return the place of an element of a slot of words."""
         return len(self._source) + self._word_places[element.slot] + element.index
 
     def place_scratch(self, sizes: Any) -> list[int]:
-        """Where each array of scratch begins in the memory that they share, and its end.
+        """Return where each array of scratch begins in the memory that they share, and the end.
 
         Each begins at a line of memory.
         """
@@ -187,9 +189,10 @@ class ProgramTable:
 
     def fill(self, bindings: Mapping[str, Bound], base: int, scratch: int = 0,
              places: Sequence[int] = ()) -> np.ndarray:
-        """The words for `bindings`, with the table at address `base` and scratch at `scratch`.
+        """Return the words for `bindings`, with the table at address `base` and scratch at
+        `scratch`.
 
-        There each array of scratch has its place.
+        `places` are the places of arrays in scratch.
         """
         if self._frozen is None:
             self._frozen = self._freeze()
@@ -202,9 +205,9 @@ class ProgramTable:
 
     def bind(self, bindings: Mapping[str, Bound], where: Iterable[int], scratch: int,
              places: Sequence[int]) -> None:
-        """Set the values that the words follow from; for one thread at a time.
+        """Set the values that the words are computed from; one thread at a time.
 
-        What names are bound to is packed where it is something else than before.
+        Only names with a new binding are packed again.
 
         Parameters
         ----------
@@ -228,7 +231,7 @@ class ProgramTable:
             values[self._scratch_words] = array("q", [scratch + place for place in places[:-1]])
 
     def _freeze(self) -> tuple[np.ndarray, np.ndarray]:
-        """Source and offset of each word, those of slots of words included."""
+        """Return source and offset of each word, including those of slots of words."""
         first = self._FIRST_SLOT + len(self._position)
         bound = range(first, first + self._num_words - self._num_zeros)
         source = [*self._source, *bound, *[self._CONSTANT] * self._num_zeros]
