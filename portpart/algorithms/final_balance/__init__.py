@@ -1,4 +1,4 @@
-"""The last step on the balance of blocks: overload, underload and packing, on the host."""
+"""Final balance of blocks on the host: overload, underload and packing."""
 
 from portpart.base.doors import door
 

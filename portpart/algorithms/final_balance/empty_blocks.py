@@ -1,7 +1,7 @@
-"""Empty blocks get a vertex each, where the graph is: the one that leaves its block at least loss.
+"""Empty blocks get a vertex each, in the space of the graph: the one with the least loss.
 
-What `underload` does on the host, for the case that is not rare: refinement has left a few blocks
-of many empty, and one vertex is enough for each.
+This does the work of `filled` for the frequent case that refinement has left only a few of many
+blocks empty, and one vertex is enough for each.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from portpart.graphs import Csr, EitherGraph, Hypergraph, team_for_all
 from portpart.primitives import argmax_of
 
 MAX_EMPTY = 32
-"""More empty blocks are left to the host: each takes a examine all vertices."""
+"""More empty blocks are filled on the host, because each scans all vertices."""
 
 NEVER = -(2**63)
-"""The score of a vertex that cannot be had."""
+"""The score of a vertex that is not available."""
 
 
 class DonorSearch(kl.Record):
@@ -29,9 +29,9 @@ class DonorSearch(kl.Record):
     part : array of int32, shape (n,)
     fixed : array of int32, shape (n,), or None
     weights, limits : array of int64, shape (k,)
-        What blocks weigh, and may weigh.
+        Weights and limits of the blocks.
     limit : int
-        What the empty block may weigh.
+        Limit of the empty block.
     """
 
     part: Array
@@ -43,11 +43,11 @@ class DonorSearch(kl.Record):
 
 def with_empty_filled(graph: EitherGraph, part: Array, blocks: np.ndarray, balance: Balance,
                       fixed: Array | None) -> tuple[Array, np.ndarray]:
-    """`part` with a vertex in each empty block, and block weights, if few blocks are empty.
+    """Put a vertex into each empty block, if few are empty; return `part` and the block weights.
 
-    Blocks stay empty if no vertex is available.  A vertex is available if its block weighs
-    something without it, and the empty block keeps its limit or exceeds it by less than that block
-    did.  Of equal vertices the smaller one is taken.
+    Blocks remain empty if no vertex is available. A vertex is available if its block is not empty
+    without it, and the empty block keeps its limit or exceeds it by less than that block did. Of
+    equal vertices the smallest is moved.
     """
     empty = np.flatnonzero(blocks == 0).tolist()
     if len(empty) > MAX_EMPTY:
@@ -70,21 +70,21 @@ def with_empty_filled(graph: EitherGraph, part: Array, blocks: np.ndarray, balan
 
 
 def _score(graph: EitherGraph, donors: DonorSearch, num_blocks: int, scores: Array) -> None:
-    """Set scores[v] to what v gains by leaving its block, or to NEVER."""
+    """Set scores[v] to the gain of v for leaving its block, or to NEVER."""
     space, n, team = graph.space, graph.num_vertices, team_for_all(graph)
     if isinstance(graph, Hypergraph):
         rows = net_rows(graph, num_blocks)
         find_sets(graph, donors.part, rows)
-        score = score_donor.bound(tied=tied_by_nets)
+        score = score_donor.bound(inside=inside_by_nets)
         space.parallel_for(n, score, rows, donors, scores, team=team)
     else:
-        score = score_donor.bound(tied=tied_by_arcs)
+        score = score_donor.bound(inside=inside_by_arcs)
         space.parallel_for(n, score, graph.csr, donors, scores, team=team)
 
 
 @kl.device
-def tied_by_arcs(v, graph: Csr, donors: DonorSearch):
-    """Weight of v's arcs inside its block, as one lane sees it."""
+def inside_by_arcs(v, graph: Csr, donors: DonorSearch):
+    """Return a lane's share of the weight of v's arcs inside its block."""
     here = donors.part[v]
     total = kl.int64(0)
     for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
@@ -94,8 +94,8 @@ def tied_by_arcs(v, graph: Csr, donors: DonorSearch):
 
 
 @kl.device
-def tied_by_nets(v, graph: NetRows, donors: DonorSearch):
-    """Weight of v's nets with other pins in its block, as one lane sees it."""
+def inside_by_nets(v, graph: NetRows, donors: DonorSearch):
+    """Return a lane's share of the weight of v's nets with other pins in its block."""
     total = kl.int64(0)
     for place in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
         net = graph.targets[place]
@@ -114,9 +114,9 @@ def may_donate(v, weight, donors: DonorSearch):
 
 
 @kl.kernel
-def score_donor(v, graph: Csr, donors: DonorSearch, scores, tied: kl.StaticValue):
-    """scores[v] = what v gains by leaving its block: nothing, or less."""
-    total = kl.team_sum(tied(v, graph, donors))
+def score_donor(v, graph: Csr, donors: DonorSearch, scores, inside: kl.StaticValue):
+    """scores[v] = the gain of v for leaving its block: 0 or less, or NEVER."""
+    total = kl.team_sum(inside(v, graph, donors))
     if kl.lane() == 0:
         scores[v] = NEVER
         if may_donate(v, kl.value_or(graph.vertex_weights, v, 1), donors):

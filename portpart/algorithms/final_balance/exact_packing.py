@@ -1,9 +1,8 @@
-"""Where vertices can go if moves and packing leave bounds broken: exchange, packing, all ways.
+"""Search for a balanced partition if moves and packing fail: exchange, exact search, repacking.
 
-Several partitions are made better by exchange of vertices, and the one that breaks its limits
-least is taken; among equals the one that is closest to what refinement found.  A vertex that is
-too heavy for every block gets a block for itself, and the other blocks keep their limits without
-it.
+Vertices of several partitions are exchanged. The partition that exceeds limits least is returned;
+of equal ones the one closest to the result of refinement. A vertex that is too heavy for every
+block gets a block for itself, and the other blocks keep their limits.
 """
 
 from __future__ import annotations
@@ -25,18 +24,18 @@ from portpart.algorithms.final_balance.packing import (
 from portpart.algorithms.objectives import AnswerCache
 
 MAX_PACKED = 100_000
-"""Vertices packed again at most, light ones: some tenths of a second."""
+"""Maximum number of vertices that are repacked, the lightest: some tenths of a second."""
 
 WORTH_IT = 0.001
-"""Packing again, which spoils the cut, has to bring an excess down by this share of the limit."""
+"""Repacking increases the cut, so it must reduce an excess by this share of the limit."""
 
 BEST_PACKED = 2
-"""Partitions packed again that exchanges try to make better."""
+"""Number of repacked partitions that are improved by exchanges."""
 
 
 @dataclass(frozen=True, eq=False)
 class Movable:
-    """What may move, and the bounds.
+    """The vertices that may move, and the limits.
 
     Attributes
     ----------
@@ -44,10 +43,10 @@ class Movable:
         Free vertices of positive weight.
     weights : numpy.ndarray of int64, shape (m,)
     fixed_weights : numpy.ndarray of int64, shape (k,)
-        Weight of all others in each block.
+        Weight of all other vertices in each block.
     min_weights, max_weights : numpy.ndarray of int64, shape (k,)
     known : AnswerCache
-        What does not depend on where they are.
+        Cache of results that do not depend on the vertices' blocks.
     """
 
     vertices: np.ndarray
@@ -58,38 +57,38 @@ class Movable:
     known: AnswerCache
 
     def loads(self, blocks: np.ndarray) -> np.ndarray:
-        """The block weights if the vertices are in these blocks."""
+        """Return the block weights for these blocks of the vertices."""
         k = len(self.fixed_weights)
         return self.fixed_weights + block_weights_on_host(blocks, self.weights, k)
 
     def broken(self, blocks: np.ndarray) -> tuple[float, int]:
-        """By which share of a limit a block is too heavy at most, then what the lightest lacks."""
+        """Return the largest excess as a share of the limit, and the largest missing weight."""
         return self.broken_by(self.loads(blocks))
 
     def broken_by(self, loads: np.ndarray) -> tuple[float, int]:
-        """The same for what the blocks weigh."""
+        """Return the same for block weights."""
         over = np.maximum(loads - self.max_weights, 0) / np.maximum(self.max_weights, 1)
         return float(over.max()), int(np.maximum(self.min_weights - loads, 0).max())
 
 
 def within_bounds(part: np.ndarray, other: np.ndarray, weights: np.ndarray, free: np.ndarray,
                   limits: np.ndarray, min_weight: int, known: AnswerCache) -> np.ndarray:
-    """The partition that keeps the bounds, or breaks them least, of all that are found.
+    """Return the partition that exceeds the limits least of all that are found.
 
     Parameters
     ----------
     part : numpy.ndarray of int32, shape (n,)
-        What refinement has found.
+        The result of refinement.
     other : numpy.ndarray of int32, shape (n,)
-        Another partition to begin with.
+        Another partition to start from.
     weights : numpy.ndarray of int64, shape (n,)
     free : numpy.ndarray of bool, shape (n,)
         Vertices that may move.
     limits : numpy.ndarray of int64, shape (k,)
     min_weight : int
-        What each block has to weigh.
+        Minimum weight of each block.
     known : AnswerCache
-        What has been determined about these weights and limits.
+        Cache of results for these weights and limits.
     """
     starts = [part.copy(), other.copy()]
     free = free.copy()
@@ -109,13 +108,13 @@ def within_bounds(part: np.ndarray, other: np.ndarray, weights: np.ndarray, free
 
 
 def _best(task: Movable, starts: list[np.ndarray]) -> np.ndarray:
-    """The first of the candidates that keeps the bounds, else the one that breaks them least."""
+    """Return the first candidate within the limits, else the one that exceeds them least."""
     best, best_broken = starts[0], task.broken(starts[0])
-    for candidates in (_near, _exact, _anew):
+    for candidates in (_near, _exact, _repacked):
         for blocks in candidates(task, starts):
             broken = task.broken(blocks)
             gain = best_broken[0] - broken[0]
-            if broken < best_broken and (candidates is not _anew or gain == 0
+            if broken < best_broken and (candidates is not _repacked or gain == 0
                                          or gain > WORTH_IT or broken == (0, 0)):
                 best, best_broken = blocks, broken
             if broken == (0, 0):
@@ -124,12 +123,12 @@ def _best(task: Movable, starts: list[np.ndarray]) -> np.ndarray:
 
 
 def _near(task: Movable, starts: list[np.ndarray]) -> Iterator[np.ndarray]:
-    """The starts after exchanges: these change least."""
+    """Yield the starts after exchanges: these change least."""
     return (_exchanged(task, start) for start in starts)
 
 
 def _exact(task: Movable, starts: list[np.ndarray]) -> Iterator[np.ndarray]:
-    """The answer of exhaustive search, without lower bounds if there is none with them."""
+    """Yield the result of exhaustive search, without minimum weights if none is found with them."""
     if len(task.weights) > MAX_WEIGHTS:
         return
     capacities = task.max_weights - task.fixed_weights
@@ -143,13 +142,13 @@ def _exact(task: Movable, starts: list[np.ndarray]) -> Iterator[np.ndarray]:
             return
 
 
-def _anew(task: Movable, starts: list[np.ndarray]) -> Iterator[np.ndarray]:
-    """The vertices packed again in several ways, the best after exchanges."""
+def _repacked(task: Movable, starts: list[np.ndarray]) -> Iterator[np.ndarray]:
+    """Yield the vertices repacked in several ways, then the best ways after exchanges."""
     order = np.argsort(-task.weights, kind="stable")[-MAX_PACKED:]
     rest = np.delete(np.arange(len(task.weights)), order)
     others = block_weights_on_host(starts[0][rest], task.weights[rest], len(task.fixed_weights))
     weights, fixed_weights = task.weights[order], task.fixed_weights + others
-    # vertices that stay are elsewhere each time, and nothing comes again
+    # other vertices differ from call to call, so no result would be used again
     known, packed = AnswerCache() if len(rest) else task.known, []
     for chosen in known.once("packed", lambda: _packed(weights, fixed_weights, task), weights,
                              fixed_weights, task.min_weights, task.max_weights):
@@ -164,9 +163,9 @@ def _anew(task: Movable, starts: list[np.ndarray]) -> Iterator[np.ndarray]:
 
 
 def _packed(weights: np.ndarray, fixed_weights: np.ndarray, task: Movable) -> list[np.ndarray]:
-    """Packings of weights, which descend, up to the first one within the bounds.
+    """Return packings of descending weights, up to the first one within the limits.
 
-    The heaviest first, by counts, and over the limit if found.
+    The order is: heaviest first, by counts, and over the limit if one is found.
     """
     limits, found, over = task.max_weights, [], np.inf
     for pack in (heaviest_first, pack_by_counts):
@@ -182,7 +181,7 @@ def _packed(weights: np.ndarray, fixed_weights: np.ndarray, task: Movable) -> li
 
 
 def _exchanged(task: Movable, start: np.ndarray) -> np.ndarray:
-    """Exchanges for the limits, then for the lower bounds as well."""
+    """Exchange for the limits, then also for the minimum weights."""
     blocks = start
     for min_weights in (np.zeros_like(task.min_weights), task.min_weights):
         blocks = exchanged(task.weights, blocks, task.fixed_weights, min_weights, task.max_weights)
@@ -193,10 +192,10 @@ def _exchanged(task: Movable, start: np.ndarray) -> np.ndarray:
 
 def _apart(starts: list[np.ndarray], weights: np.ndarray, free: np.ndarray,
            limits: np.ndarray) -> np.ndarray:
-    """Fix vertices too heavy for every block in separate blocks; returns the limits with that.
+    """Fix vertices too heavy for every block to separate blocks; return the new limits.
 
-    Changes `starts` and `free`.  The heaviest vertex gets the block with most room; where blocks
-    are alike, each stays where it is if it can.
+    Changes `starts` and `free`. The heaviest vertex gets the block with the largest capacity. A
+    vertex stays in its block if that has the largest capacity and is not taken.
     """
     fixed_weights = block_weights_on_host(starts[0][~free], weights[~free], len(limits))
     capacities = limits - fixed_weights

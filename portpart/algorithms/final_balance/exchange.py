@@ -1,8 +1,8 @@
-"""Exchange of vertices between two blocks at a time, until all weigh what they may: on the host.
+"""Exchange of vertices between pairs of blocks until all are within their limits; on the host.
 
-The block that breaks its bounds worst gives, takes or swaps a vertex with one of the best other
-blocks; if that does not suffice, many heavy vertices for as many light ones, or some of the one for
-some of the other, found among all sums of a few of each.  Deterministic: ties go to the first.
+The block that violates its limits most gives a vertex to one of the best other blocks, or gets or
+swaps one. If that is not enough, it swaps many heavy vertices for as many light ones, or exchanges
+subsets: all sums of a few vertices of each are compared. Deterministic: the first of equals wins.
 """
 
 from __future__ import annotations
@@ -15,41 +15,41 @@ import numpy as np
 from portpart.algorithms.final_balance.exhaustive import subset_sums
 
 MAX_WORK = 10**7
-"""Loads compared before exchange gives up: some tenths of a second."""
+"""Maximum number of loads that are compared: some tenths of a second."""
 
 SWAPS = ((8, 128), (48, 768))
-"""Partners examined for a swap, and their vertices in all: first few, then more."""
+"""Numbers of partners for a swap and of their vertices in all: a small search, then a large one."""
 
 MAX_OWN = 24
-"""Vertices of the block itself that swaps are sought for."""
+"""Maximum number of the block's own vertices in a search for swaps."""
 
 PASSES = 8
-"""Times that an exchange visits all blocks, or all sums."""
+"""Number of passes of an exchange over all blocks, or all sums."""
 
 MAX_PAIRS = 10_000
-"""Swaps made at once, of the heaviest with the lightest."""
+"""Maximum number of simultaneous swaps of the heaviest with the lightest vertices."""
 
 FEW = 9
-"""Vertices of each of two blocks of which all sums are examined."""
+"""Number of vertices of each of two blocks whose sums are all examined."""
 
 PARTNERS_OF_SUMS = 6
-"""Blocks for which that is done."""
+"""Number of partners for exchanges of subsets."""
 
 
 def exchanged(weights: np.ndarray, blocks: np.ndarray, fixed_weights: np.ndarray,
               min_weights: np.ndarray, max_weights: np.ndarray) -> np.ndarray:
-    """The block of each weight after exchanges; never are the bounds broken by more than before.
+    """Return the block of each weight after exchanges. Violations of limits never increase.
 
     Parameters
     ----------
     weights : numpy.ndarray of int64
-        Positive, of what may move.
+        Positive weights of movable vertices.
     blocks : numpy.ndarray of int
-        Where they are.
+        Their blocks.
     fixed_weights : numpy.ndarray of int64, shape (k,)
-        What is in each block and cannot move.
+        Fixed weight of each block.
     min_weights, max_weights : numpy.ndarray of int64, shape (k,)
-        Bounds of what each block weighs.
+        Minimum weights and limits of the blocks.
     """
     state = _Exchange(weights, blocks, fixed_weights, min_weights, max_weights)
     while state.work < MAX_WORK:
@@ -66,9 +66,9 @@ class Change(NamedTuple):
     Attributes
     ----------
     broken : float
-        By which share of its limit the worse of the two breaks a bound afterwards.
+        Violation of limits by the worse of the two blocks afterwards, as a share of its limit.
     given, taken : list of int
-        What the block gives and what it takes.
+        Vertices that leave and enter the block.
     partner : int
     """
 
@@ -79,7 +79,7 @@ class Change(NamedTuple):
 
 
 class _Exchange:
-    """The members of blocks, ascending by weight."""
+    """The members of each block, ascending by weight."""
 
     def __init__(self, weights: np.ndarray, blocks: np.ndarray, fixed_weights: np.ndarray,
                  min_weights: np.ndarray, max_weights: np.ndarray) -> None:
@@ -94,32 +94,32 @@ class _Exchange:
         self.work = 0
 
     def result(self) -> np.ndarray:
-        """The block of each weight."""
+        """Return the block of each weight."""
         blocks = self.before.astype(np.int64)
         for block, members in self.changed.items():
             blocks[members] = block
         return blocks
 
     def members(self, block: int) -> np.ndarray:
-        """The vertices of a block."""
+        """Return the vertices of a block."""
         if block in self.changed:
             return self.changed[block]
         return self.order[self.ends[block] : self.ends[block + 1]]
 
     def worst(self) -> int | None:
-        """The block that breaks its bounds most, of the ones that a move may help."""
+        """Return the block that violates its limits most, of those that an exchange may help."""
         broken = np.where(self.stuck, 0, self._broken(slice(None), self.loads))
         block = int(broken.argmax())
         return block if broken[block] > 0 else None
 
     def _broken(self, blocks: slice | int | np.ndarray, loads: np.ndarray) -> np.ndarray:
-        """By which share of their limits such loads of blocks are too much or too little."""
+        """Return the violations of limits for such block weights, as shares of the limits."""
         beyond = np.maximum(loads - self.max_weights[blocks], self.min_weights[blocks] - loads)
         broken: np.ndarray = np.maximum(beyond, 0) / self.scale[blocks]
         return broken
 
     def mend(self, block: int) -> None:
-        """Exchange what makes the worse of two blocks best; without gain the block is stuck."""
+        """Make the best exchange for the worse of two blocks; without gain the block is stuck."""
         before = float(self._broken(block, self.loads[block]))
         best = Change(before, [], [], block)
         for change in self._changes(block):
@@ -132,7 +132,7 @@ class _Exchange:
         self._move(best.taken, best.partner, block)
 
     def _changes(self, block: int) -> Iterator[Change]:
-        """What may help the block, that which takes least time first."""
+        """Yield exchanges that may help the block, the fastest to find first."""
         for count, size in SWAPS:
             yield from self._best_swap(block, count, size)
         for other in self._partners(block, PARTNERS_OF_SUMS).tolist():
@@ -140,10 +140,10 @@ class _Exchange:
             yield self._best_sums(block, other)
 
     def _partners(self, block: int, count: int) -> np.ndarray:
-        """Blocks with most room, or with most to spare, and some with less."""
+        """Return the blocks with the largest free or surplus weight, and some with less."""
         over = self.loads[block] > self.max_weights[block]
-        room = self.max_weights - self.loads if over else self.loads - self.min_weights
-        offer = room / self.scale
+        capacity = self.max_weights - self.loads if over else self.loads - self.min_weights
+        offer = capacity / self.scale
         offer[block] = -np.inf
         order = np.argsort(-offer, kind="stable")[:-1]
         if len(order) <= count:
@@ -153,7 +153,7 @@ class _Exchange:
                                                             count - count // 2)])
 
     def _best_swap(self, block: int, count: int, size: int) -> Iterator[Change]:
-        """The best move or swap with one of this many partners, if there are any."""
+        """Yield the best move or swap with one of `count` partners, if there are any."""
         partners = self._partners(block, count)
         if len(partners) == 0:
             return
@@ -168,7 +168,7 @@ class _Exchange:
         worse = np.maximum(self._broken(block, self.loads[block] - change),
                            self._broken(place, self.loads[place] + change))
         self.work += worse.size + PASSES * len(self.loads)
-        # of equal ones a move before a swap, then the least change
+        # of equal ones: a move before a swap, then the smallest change
         rows, columns = np.nonzero(worse == worse.min())
         moved = (rows > 0) * 1 + (others[columns] >= 0)
         first = np.lexsort((abs(change[rows, columns]), moved))[0]
@@ -178,7 +178,7 @@ class _Exchange:
         yield Change(float(worse[row, column]), given, taken, int(place[column]))
 
     def _best_sums(self, block: int, other: int) -> Change:
-        """The best exchange with one partner of which a few vertices of either are all."""
+        """Return the best exchange with one partner between a few vertices of each."""
         own, others = (_spread(self.members(which), FEW) for which in (block, other))
         out, back = subset_sums(self.weights[own]), subset_sums(self.weights[others])
         order = np.argsort(back, kind="stable")
@@ -197,7 +197,7 @@ class _Exchange:
         return Change(best[0], list(_members(own, best[2])), list(_members(others, best[3])), other)
 
     def _many_swaps(self, block: int, other: int) -> Change:
-        """The heaviest of one for as many of the lightest of the other, no more than is ideal."""
+        """Return a swap of heaviest for lightest vertices of two blocks, up to the ideal."""
         wanted = self._ideal(block, other)
         giver, taker = (block, other) if wanted > 0 else (other, block)
         pairs = min(len(self.members(giver)), len(self.members(taker)), MAX_PAIRS)
@@ -213,14 +213,14 @@ class _Exchange:
         return Change(worse, *((given, taken) if wanted > 0 else (taken, given)), other)
 
     def _ideal(self, block: int, other: int) -> int:
-        """What the one should give the other so that both are equally far from their bounds."""
+        """Return the weight to give to the other block so that both have the same violation."""
         here, there = int(self.loads[block]), int(self.loads[other])
         lowest = max(here - int(self.max_weights[block]), int(self.min_weights[other]) - there)
         highest = min(here - int(self.min_weights[block]), int(self.max_weights[other]) - there)
         return (lowest + highest) // 2
 
     def _move(self, vertices: list[int], here: int, there: int) -> None:
-        """Move vertices from here to there."""
+        """Move vertices from block `here` to block `there`."""
         if not vertices:
             return
         moved = np.array(vertices)
@@ -237,7 +237,7 @@ class _Exchange:
 
 
 def _some(members: np.ndarray, weights: np.ndarray, count: int) -> np.ndarray:
-    """A few members, of many kinds of weight."""
+    """Return a few members with many different weights."""
     if len(members) <= count:
         return members
     several = _spread(members, 4 * count)
@@ -246,17 +246,17 @@ def _some(members: np.ndarray, weights: np.ndarray, count: int) -> np.ndarray:
 
 
 def _spread(members: np.ndarray, count: int) -> np.ndarray:
-    """A few members: each this many of them."""
+    """Return at most `count` members, at equal distances."""
     if len(members) <= count:
         return members
     return members[np.linspace(0, len(members) - 1, count).astype(np.int64)]
 
 
 def _sizes(count: int) -> np.ndarray:
-    """The number of members of each subset."""
+    """Return the number of members of each subset."""
     return subset_sums(np.ones(count, np.int64))
 
 
 def _members(vertices: np.ndarray, subset: int) -> Iterator[int]:
-    """The members of a subset by its number."""
+    """Yield the members of a subset, given by its number."""
     return (int(v) for bit, v in enumerate(vertices) if subset >> bit & 1)

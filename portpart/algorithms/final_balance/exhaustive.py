@@ -1,6 +1,6 @@
-"""Whether a few weights fit into blocks with bounds at all: by dynamic programming over subsets.
+"""Exact assignment of a few weights to blocks with limits: dynamic programming over subsets.
 
-Sets of weights are bit masks, the heaviest weight being the highest bit.
+Sets of weights are bit masks; the heaviest weight is the highest bit.
 """
 
 from __future__ import annotations
@@ -10,25 +10,25 @@ from collections.abc import Sequence
 import numpy as np
 
 MAX_WEIGHTS = 16
-"""With more weights there are too many sets of them."""
+"""With more weights there are too many sets."""
 
 
 def assigned_exactly(weights: Sequence[int], min_weights: Sequence[int],
                      max_weights: Sequence[int]) -> list[int] | None:
-    """A block for each weight, such that each block gets what it may; None if there is no way.
+    """Return a block for each weight so that all limits are kept; None if that is impossible.
 
     Parameters
     ----------
     weights : sequence of int
         Positive; at most `MAX_WEIGHTS`.
     min_weights, max_weights : sequence of int
-        Bounds of what each block gets in sum.  A lower one of 0 or less asks for nothing; a block
-        whose upper one is below 0 can be satisfied by no way.
+        Minimum and maximum sum of each block. A minimum of 0 or less has no effect; a block with a
+        negative maximum makes the task impossible.
 
     Notes
     -----
-    Without lower bounds O(n 2^n) for n weights; with them up to O(k 3^n), of which bounds that
-    are tight leave little.
+    Without minimum weights O(n 2^n) for n weights; with them up to O(k 3^n), of which tight limits
+    leave little.
     """
     total = sum(weights)
     needed = sum(max(0, low) for low in min_weights)
@@ -46,14 +46,14 @@ def assigned_exactly(weights: Sequence[int], min_weights: Sequence[int],
 
 
 def _packed(weights: np.ndarray, max_weights: np.ndarray) -> np.ndarray | None:
-    """Blocks for weights with limits only.
+    """Return blocks for weights with maximum sums only.
 
-    The widest block is filled first.  Of all ways to pack a set, the one that has begun fewest
-    blocks, and filled the last of these least, is as good as any other for what is still to come.
+    The block with the largest capacity is filled first. Of all ways to pack a set, the best one has
+    begun fewest blocks, and filled the last of these least; no other allows more for the rest.
     """
     n, k = len(weights), len(max_weights)
     order = np.argsort(-max_weights, kind="stable")
-    room = np.append(max_weights[order], -1)  # behind the last block there is no room
+    capacity = np.append(max_weights[order], -1)  # nothing fits behind the last block
     last = np.full(1 << n, k, np.int64)  # the block that is being filled
     load = np.zeros(1 << n, np.int64)
     added = np.zeros(1 << n, np.int64)
@@ -62,10 +62,10 @@ def _packed(weights: np.ndarray, max_weights: np.ndarray) -> np.ndarray | None:
         for bit, weight in enumerate(weights):
             after = masks[masks >> bit & 1 == 1]
             here, filled = last[after ^ 1 << bit], load[after ^ 1 << bit] + weight
-            begun = filled > room[here]
+            begun = filled > capacity[here]
             here = np.minimum(here + begun, k)
             filled = np.where(begun, weight, filled)
-            here = np.where(filled > room[here], k, here)
+            here = np.where(filled > capacity[here], k, here)
             better = (here < last[after]) | (here == last[after]) & (filled < load[after])
             last[after[better]], load[after[better]] = here[better], filled[better]
             added[after[better]] = bit
@@ -81,14 +81,14 @@ def _packed(weights: np.ndarray, max_weights: np.ndarray) -> np.ndarray | None:
 
 
 def _by_size(n: int) -> list[np.ndarray]:
-    """The sets of each number of weights."""
+    """Return the sets of each size."""
     sizes = subset_sums(np.ones(n, np.int64))
     return [np.flatnonzero(sizes == size) for size in range(n + 1)]
 
 
 def _divided(weights: np.ndarray, min_weights: np.ndarray,
              max_weights: np.ndarray) -> np.ndarray | None:
-    """Blocks for weights with both bounds: the sets that the first blocks can share, by blocks."""
+    """Return blocks for weights with both limits, by the sets that the first blocks can hold."""
     n, k = len(weights), len(max_weights)
     sums = subset_sums(weights)
     alike = bool((min_weights == min_weights[0]).all() and (max_weights == max_weights[0]).all())
@@ -116,7 +116,7 @@ def _divided(weights: np.ndarray, min_weights: np.ndarray,
 
 
 def subset_sums(weights: np.ndarray) -> np.ndarray:
-    """The sum of each subset; the bits of its number are its members."""
+    """Return the sum of each subset; the bits of its number are its members."""
     sums = np.zeros(1, np.int64)
     for weight in weights:
         sums = np.concatenate([sums, sums + weight])
@@ -125,9 +125,9 @@ def subset_sums(weights: np.ndarray) -> np.ndarray:
 
 def _extended(reached: np.ndarray, fitting: np.ndarray, n: int,
               alike: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Disjoint unions of one of `reached` and one of `fitting`, and the latter for each.
+    """Return all disjoint unions of a set of `reached` and one of `fitting`, and the latter set.
 
-    If blocks are alike, the next one may as well be the one that gets the heaviest weight left.
+    If blocks are alike, the next one gets the heaviest weight that is left.
     """
     step = np.full(1 << n, -1, np.int64)
     every = (1 << n) - 1

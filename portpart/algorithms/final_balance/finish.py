@@ -1,4 +1,4 @@
-"""The last step on the weights of blocks: none too heavy, too light, or empty."""
+"""The final step on block weights: no block too heavy, too light, or empty."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ from portpart.algorithms.objectives import Balance
 from portpart.backends.programs import Array
 from portpart.graphs import EitherGraph
 
-# Blocks that weigh too little, or nothing, get vertices of others: on the host, at least loss
+# Filling of blocks that are too light or empty, with the least loss; on the host ---------------
 #
-# Refinement knows no lower bound.  With a limit close to the mean it needs none; where it leaves a
-# block empty or too light, that block takes one vertex after the other, always the one whose move
-# costs least cut and that its own block can spare.  Deterministic: ties go to the smaller vertex.
+# Refinement has no minimum weights. With a limit close to the mean they are not needed. If it
+# leaves a block empty or too light, that block gets vertices one by one, always the one whose move
+# increases the cut least and that its own block can spare. Deterministic: ties go to the smaller
+# vertex.
 
 
 FEW = 16
-"""Entries that are no more than one in this many of a heap are pushed one by one."""
+"""At most one entry in this many of a heap is pushed singly."""
 
 
 def filled(graph: EitherGraph, part: Array, blocks: np.ndarray, balance: Balance, min_weight: int,
            fixed: Array | None = None) -> tuple[Array, np.ndarray]:
-    """Return `part` with at least `min_weight` in every block if that is found, and block weights.
+    """Fill blocks to at least `min_weight`, if possible; return `part` and the block weights.
 
     Parameters
     ----------
@@ -38,11 +39,11 @@ def filled(graph: EitherGraph, part: Array, blocks: np.ndarray, balance: Balance
     blocks : numpy.ndarray of int64, shape (k,)
         The block weights of `part`.
     balance : Balance
-        Limits that blocks which take vertices keep.
+        Limits that blocks keep when they get vertices.
     min_weight : int
-        What each block has to weigh; where that is 0, something if enough vertices do.
+        Minimum weight of each block. With 0, no block is empty if enough vertices have weight.
     fixed : array of int32, shape (n,), optional
-        Vertices with an entry of 0 or more stay where they are.
+        Vertices with an entry of 0 or more stay in their blocks.
 
     Returns
     -------
@@ -59,7 +60,7 @@ def filled(graph: EitherGraph, part: Array, blocks: np.ndarray, balance: Balance
     space = graph.space
     free = np.ones(graph.num_vertices, bool) if fixed is None else space.to_host(fixed) < 0
     host_part, blocks = space.to_host(part).copy(), blocks.copy()
-    # first something for each, for more may be too much to ask
+    # first one vertex for each block, because more may be impossible
     for bound in (some, min_weight):
         if blocks.min() < bound:
             filling = _Filling(graph, host_part, free, blocks, balance.limits, bound)
@@ -73,7 +74,7 @@ def filled(graph: EitherGraph, part: Array, blocks: np.ndarray, balance: Balance
 
 
 class _Filling:
-    """The partition and its block weights, which change, and the ties of vertices to blocks."""
+    """The partition, its block weights and connectivity, which change."""
 
     def __init__(self, graph: EitherGraph, part: np.ndarray, free: np.ndarray, blocks: np.ndarray,
                  limits: np.ndarray, min_weight: int) -> None:
@@ -81,13 +82,13 @@ class _Filling:
         self.inside = self.connections.inside
         self.part, self.free, self.blocks, self.limits = part, free, blocks, limits
         self.weights, self.min_weight = overload.host_vertex_weights(graph), min_weight
-        self.toward = np.zeros(len(part), np.int64)  # what ties vertices to the block to be filled
+        self.toward = np.zeros(len(part), np.int64)  # connectivity to the block that is filled
         spare = np.flatnonzero(free & (self.weights > 0) & (blocks[part] > min_weight))
         self.everywhere = list(zip(self.inside[spare].tolist(), spare.tolist()))
         heapq.heapify(self.everywhere)
 
     def fill_all(self, fill: Callable[[int], None]) -> None:
-        """Fill blocks that weigh too little, but for empty ones that others have shown hopeless."""
+        """Fill blocks that are too light; skip an empty one if no vertex fitted a larger limit."""
         hopeless = -1
         for block in np.flatnonzero(self.blocks < self.min_weight).tolist():
             if self.min_weight > 1 or self.limits[block] > hopeless:
@@ -96,7 +97,7 @@ class _Filling:
                     hopeless = max(hopeless, int(self.limits[block]))
 
     def fill(self, block: int) -> None:
-        """Let `block` take vertices until it weighs enough or none can be had."""
+        """Move vertices into `block` until it is heavy enough or no vertex is available."""
         self.connections.begin()
         self.toward[:] = 0
         adjacent: list[tuple[int, int]] = []
@@ -115,7 +116,8 @@ class _Filling:
     def _look_around(self, v: int, block: int, adjacent: list[tuple[int, int]]) -> None:
         """Add the neighbours of v, which is in the block, to the adjacent vertices.
 
-        Other blocks only get lighter while this one is filled: what they cannot spare is left out.
+        While this block is filled, other blocks only become lighter: vertices that they cannot
+        spare are left out.
         """
         for others, weight in self.connections.around(v):
             if isinstance(others, np.ndarray):
@@ -129,7 +131,7 @@ class _Filling:
 
     def _push_many(self, others: np.ndarray, weight: int, block: int,
                    adjacent: list[tuple[int, int]]) -> None:
-        """The same for the pins of a net.  How entries come does not matter to a heap."""
+        """Do the same for the pins of a net. The order of entries does not matter to a heap."""
         self.toward[others] += weight
         here = self.part[others]
         fit = self.free[others] & (self.weights[others] > 0) & (here != block) & (
@@ -145,7 +147,7 @@ class _Filling:
 
     def _cheapest(self, block: int, adjacent: list[tuple[int, int]],
                   unfit: list[tuple[int, int]]) -> int | None:
-        """The vertex whose move to the block costs least, taken off its heap."""
+        """Pop the vertex whose move to the block costs least."""
         while adjacent or self.everywhere:
             near = not self.everywhere or (bool(adjacent) and adjacent[0] <= self.everywhere[0])
             loss, v = entry = heapq.heappop(adjacent if near else self.everywhere)
@@ -177,7 +179,7 @@ class _Filling:
                 heapq.heappush(self.everywhere, (int(self.inside[u]), u))
 
     def pass_on(self, block: int) -> None:
-        """Fill an empty block by way of blocks that give their only vertex and get another one."""
+        """Fill an empty block through blocks that give their only vertex and get another one."""
         giving = self.free & (self.weights > 0)
         several = self.blocks[self.part] > self.weights
         lightest = int(self.weights[giving & several].min(initial=2**62))
@@ -197,7 +199,7 @@ class _Filling:
                         queue.append(here)
 
     def _hand_over(self, last: int, given: dict[int, tuple[int, int]]) -> None:
-        """Let each block from `last` on give its only vertex to the next; the last takes one."""
+        """Let each block from `last` on give its only vertex to the next one; fill `last`."""
         block = last
         while block in given:
             v, block_that_gets_it = given[block]
@@ -206,7 +208,7 @@ class _Filling:
         self.fill(last)
 
     def fill_lightest(self) -> None:
-        """Pack all vertices again, heaviest first, if that alone makes all blocks heavy enough."""
+        """Repack all vertices, heaviest first, if that makes all blocks heavy enough."""
         part, k = self.part.copy(), len(self.limits)
         blocks = overload.block_weights_on_host(part[~self.free], self.weights[~self.free], k)
         queue = [self._urgency(blocks, block) for block in range(k)]
@@ -222,34 +224,33 @@ class _Filling:
             self.part[:], self.blocks[:] = part, blocks
 
     def _urgency(self, blocks: np.ndarray, block: int) -> tuple[bool, int, int]:
-        """Blocks that weigh too little come first, then those with the most room."""
+        """Return the key of a block: too light ones first, then those with the largest capacity."""
         weight = int(blocks[block])
         enough = weight >= self.min_weight
         return enough, weight - (int(self.limits[block]) if enough else self.min_weight), block
 
 
-# The last word on what blocks weigh: no more than their limits, no less than wanted, not nothing
+# The final step: blocks within their limits, not below the minimum weight, not empty -----------
 #
-# Refinement nearly always ends within the limits; then nothing is done.  Else vertices move or are
-# packed again (`overload`), light blocks are filled (`underload`), and where bounds are broken
-# still,
-# what can be had by any means is looked for (`exact_packing`).
+# Refinement nearly always ends within the limits; then nothing happens. Otherwise vertices move or
+# are repacked (`overload`), light blocks are filled (`filled`), and if limits are still violated,
+# all means are tried (`exact_packing`).
 
 
 def enforce_limits(graph: EitherGraph, part: Array, balance: Balance, min_weight: int = 0,
                    fixed: Array | None = None) -> tuple[Array, np.ndarray]:
-    """`part` within its bounds, or with bounds broken little, and the block weights.
+    """Return `part` within its limits, or with small violations, and the block weights.
 
     Parameters
     ----------
     graph : Graph or Hypergraph
     part : array of int32, shape (n,)
-        Returned as it is if it keeps the bounds.
+        Returned as it is if it is within the limits.
     balance : Balance
     min_weight : int
-        What each block has to weigh; where that is 0, something if enough vertices do.
+        Minimum weight of each block. With 0, no block is empty if enough vertices have weight.
     fixed : array of int32, shape (n,), optional
-        Vertices with an entry of 0 or more stay where they are.
+        Vertices with an entry of 0 or more stay in their blocks.
 
     Returns
     -------

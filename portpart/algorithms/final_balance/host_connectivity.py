@@ -1,6 +1,6 @@
-"""What vertices lose that move to a block: their ties to it and to their own, on the host.
+"""Connectivity of vertices to their own block and to another one, on the host.
 
-For a graph these are arcs; for a hypergraph nets, each as long as the block has other pins of it.
+In a graph it is the weight of arcs; in a hypergraph of nets with other pins in the block.
 """
 
 from __future__ import annotations
@@ -13,35 +13,35 @@ import numpy as np
 from portpart.graphs import EitherGraph, Graph, Hypergraph
 
 Vertices: TypeAlias = list[int] | np.ndarray
-"""Few, or many, each once."""
+"""A list if few, else an array; all different."""
 
 MAX_LISTED = 32
-"""Up to this many vertices are visited one by one, which costs less."""
+"""Up to this many vertices are visited one by one, which is faster."""
 
 
 class HostConnectivity(Protocol):
-    """The ties of a partition, which changes.
+    """The connectivity of a partition, which changes.
 
     Attributes
     ----------
     inside : numpy.ndarray of int64, shape (n,)
-        What ties each vertex to its own block.
+        Connectivity of each vertex to its own block.
     """
 
     inside: np.ndarray
 
     def begin(self) -> None:
-        """Nothing is known of ties to the block that is asked for next."""
+        """Forget the connectivity to a block; another one follows."""
 
     def around(self, v: int) -> Iterator[tuple[Vertices, int]]:
-        """Yield other vertices, and what ties them to the block of v more than is known so far."""
+        """Yield other vertices, and what v adds to their connectivity to its block."""
 
     def move(self, v: int, block: int) -> list[int]:
-        """Move v; returns those in its old block that less ties them to it now."""
+        """Move v; return the vertices of its old block whose connectivity to it has decreased."""
 
 
 def host_connectivity(graph: EitherGraph, part: np.ndarray) -> HostConnectivity:
-    """The ties of the vertices of a graph or a hypergraph; `part` changes with them."""
+    """Return the connectivity of a graph or a hypergraph; its moves change `part`."""
     if isinstance(graph, Hypergraph):
         return ConnectivityByNets(graph, part)
     return ConnectivityByArcs(graph, part)

@@ -1,4 +1,4 @@
-"""The last step on balance: a sequential repair on the host, and blocks that may stay empty."""
+"""Final balance: a sequential repair on the host, and the number of blocks that can be filled."""
 
 from __future__ import annotations
 
@@ -13,26 +13,25 @@ from portpart.backends.programs import Array
 from portpart.graphs import EitherGraph
 from portpart.primitives import histogram
 
-# The last word on balance: a sequential repair on the host, for what refinement left too heavy
+# A sequential repair on the host, if refinement leaves blocks too heavy ------------------------
 #
-# Refinement nearly always ends balanced.  With few heavy vertices or no slack it may not; then
-# vertices move one by one, and if that fails too the vertices are packed again: heaviest first,
-# then
-# by search.  Fixed vertices never move.
+# Refinement nearly always ends within the limits. With few heavy vertices or without slack it may
+# not. Then vertices move one by one. If that fails, they are packed again: heaviest first, then by
+# search. Fixed vertices never move.
 
 
 def repaired(graph: EitherGraph, part: Array, balance: Balance,
              fixed: Array | None = None) -> tuple[Array, np.ndarray]:
-    """`part` with every block within its limit, if one can be found, and the block weights.
+    """Return `part` with every block within its limit, if one is found, and the block weights.
 
     Parameters
     ----------
     graph : Graph or Hypergraph
     part : array of int32, shape (n,)
-        Returned as it is if it is balanced.
+        Returned as it is if no block is too heavy.
     balance : Balance
     fixed : array of int32, shape (n,), optional
-        Vertices with an entry of 0 or more stay where they are.
+        Vertices with an entry of 0 or more stay in their blocks.
 
     Returns
     -------
@@ -54,22 +53,22 @@ def repaired(graph: EitherGraph, part: Array, balance: Balance,
 
 def with_heavy_apart(graph: EitherGraph, parts: Array, balance: Balance,
                      fixed: Array | None = None) -> Array:
-    """`parts`, but where heavy vertices of a block weigh more than it may: they are distributed.
+    """Distribute heavy vertices if those of one block together exceed its limit.
 
-    What others weigh is left to refinement, in which heavy vertices stay.
+    Other vertices are left to refinement, which does not move heavy ones.
     """
     space, n = graph.space, graph.num_vertices
     weights = space.to_host(heavy_weights(graph, int(balance.limits.min())))
     free = np.ones(n, bool) if fixed is None else space.to_host(fixed) < 0
     moved = space.to_host(parts).copy()
-    # all at once, as each wait for a device takes longer than to copy a few partitions
+    # one transfer, because each wait for a device takes longer than to copy a few partitions
     changed = [_spread_heavy(part, weights, free, balance) for part in moved]
     return space.asarray(moved) if any(changed) else parts
 
 
 def _spread_heavy(part: np.ndarray, weights: np.ndarray, free: np.ndarray,
                   balance: Balance) -> bool:
-    """Change `part` in place where its blocks weigh too much; whether that was so."""
+    """Repair `part` in place if a block is too heavy; return whether that was so."""
     balance = attainable(balance, part, weights)
     if balance.overload(block_weights_on_host(part, weights, balance.num_blocks)) <= 0:
         return False
@@ -78,9 +77,9 @@ def _spread_heavy(part: np.ndarray, weights: np.ndarray, free: np.ndarray,
 
 
 def attainable(balance: Balance, part: np.ndarray, weights: np.ndarray) -> Balance:
-    """The balance, but where a vertex is too heavy for any block: its block may weigh as much.
+    """Return the balance with limits raised for blocks of vertices that exceed every limit.
 
-    Nothing better can be done about that block than to leave the vertex alone there.
+    Such a block cannot be lighter than its heavy vertex.
     """
     heavy = np.flatnonzero(weights > balance.limits.max())
     if len(heavy) == 0:
@@ -91,14 +90,14 @@ def attainable(balance: Balance, part: np.ndarray, weights: np.ndarray) -> Balan
 
 
 def host_vertex_weights(graph: EitherGraph) -> np.ndarray:
-    """The weight of each vertex, int64, on the host."""
+    """Return the weight of each vertex, int64, on the host."""
     if graph.vertex_weights is None:
         return np.ones(graph.num_vertices, np.int64)
     return graph.space.to_host(graph.vertex_weights)
 
 
 def block_weights_on_host(part: np.ndarray, weights: np.ndarray, num_blocks: int) -> np.ndarray:
-    """The weight of each block, int64."""
+    """Return the weight of each block, int64."""
     blocks = np.zeros(num_blocks, np.int64)
     np.add.at(blocks, part, weights)
     return blocks
@@ -106,7 +105,7 @@ def block_weights_on_host(part: np.ndarray, weights: np.ndarray, num_blocks: int
 
 def _repair(part: np.ndarray, weights: np.ndarray, free: np.ndarray,
             balance: Balance) -> np.ndarray:
-    """Change `part` in place; returns its block weights."""
+    """Repair `part` in place; return its block weights."""
     k = balance.num_blocks
     blocks = block_weights_on_host(part, weights, k)
     move_out(part, weights, free, blocks, balance.limits)
@@ -121,7 +120,7 @@ def _repair(part: np.ndarray, weights: np.ndarray, free: np.ndarray,
 
 
 class _Capacities:
-    """The blocks in the order of their room, most first; the weights of blocks may change."""
+    """The blocks by free capacity, largest first; block weights may change."""
 
     def __init__(self, blocks: list[int], limits: list[int]) -> None:
         self.blocks, self.limits = blocks, limits
@@ -130,7 +129,7 @@ class _Capacities:
         heapq.heapify(self.heap)
 
     def widest(self) -> int:
-        """The block with the most room; the first one of equal ones."""
+        """Return the block with the largest free capacity, the first of equal ones."""
         while True:
             filled, block = self.heap[0]
             now = self.blocks[block] - self.limits[block]
@@ -141,7 +140,7 @@ class _Capacities:
 
 def move_out(part: np.ndarray, weights: np.ndarray, free: np.ndarray,
              blocks: np.ndarray, limits: np.ndarray) -> None:
-    """Move vertices of too heavy blocks, light ones first, to the block with the most room.
+    """Move vertices out of overloaded blocks, light ones first, to the largest free capacity.
 
     Changes `part` and the block weights in place.
     """
@@ -164,7 +163,7 @@ def move_out(part: np.ndarray, weights: np.ndarray, free: np.ndarray,
 
 def _packed(part: np.ndarray, weights: np.ndarray, free: np.ndarray,
             limits: np.ndarray) -> np.ndarray:
-    """Free vertices packed again, heaviest first: where they were if it fits, else most room."""
+    """Repack free vertices, heaviest first: to their own block if they fit, else the freest one."""
     result = part.copy()
     filled = block_weights_on_host(part[~free], weights[~free], len(limits)).tolist()
     max_weights = limits.tolist()
@@ -182,7 +181,7 @@ def _packed(part: np.ndarray, weights: np.ndarray, free: np.ndarray,
 
 
 def _search(part: np.ndarray, weights: np.ndarray, free: np.ndarray, balance: Balance) -> bool:
-    """Put free vertices into blocks that a search has found for them; False if it finds none."""
+    """Put free vertices into the blocks that a search returns; return False if it finds none."""
     limits = balance.limits
     fixed_weights = block_weights_on_host(part[~free], weights[~free], len(limits))
     if (fixed_weights > limits).any():
@@ -199,11 +198,11 @@ def _search(part: np.ndarray, weights: np.ndarray, free: np.ndarray, balance: Ba
     return True
 
 
-# How many blocks need not stay empty -----------------------------------------------------------
+# The number of blocks that can be filled -------------------------------------------------------
 
 
 def nonempty_weight(graph: EitherGraph, num_blocks: int) -> int:
-    """1 if there are enough vertices of positive weight that no block need be empty, else 0."""
+    """Return 1 if enough vertices have weight that no block must be empty, else 0."""
     if graph.vertex_weights is None:
         return int(graph.num_vertices >= num_blocks)
     return int(int((graph.vertex_weights > 0).sum()) >= num_blocks)
@@ -211,12 +210,11 @@ def nonempty_weight(graph: EitherGraph, num_blocks: int) -> int:
 
 def max_filled(graph: EitherGraph, limits: np.ndarray, fixed_weights: np.ndarray,
                 fixed: Array | None = None) -> int:
-    """How many blocks can weigh something at once; 0 if no vertices suffice for all `k` of them.
+    """Return how many blocks can have weight at once; 0 if fewer than `k` vertices have weight.
 
-    Where limits can be kept, this many blocks weigh something in a partition that keeps them too:
-    what an empty block lacks comes from a block that has several vertices, maybe by way of others
-    that pass on their only one.  A vertex too heavy for every block is in one all the same, and
-    fills it.
+    If the limits can be kept, a partition within the limits exists with this many filled blocks: an
+    empty block gets its vertex from a block of several vertices, maybe through blocks that pass on
+    their only one. A vertex too heavy for every block still fills one.
 
     Parameters
     ----------
@@ -235,20 +233,20 @@ def max_filled(graph: EitherGraph, limits: np.ndarray, fixed_weights: np.ndarray
 
 
 def filled_by(lightest: np.ndarray, limits: np.ndarray, fixed_weights: np.ndarray) -> int:
-    """How many blocks can weigh something at once, where vertices suffice for all of them.
+    """Return how many blocks can have weight at once, if enough vertices have weight.
 
     Parameters
     ----------
     lightest : numpy.ndarray of int64
-        Weights of free vertices, ascending and none of them 0; those of the k lightest suffice.
+        Weights of free vertices, ascending and positive; the k lightest suffice.
     limits, fixed_weights : numpy.ndarray of int64, shape (k,)
         As in `max_filled`.
     """
-    empty, most_room = np.sort(limits[fixed_weights == 0]), int((limits - fixed_weights).max())
+    empty, largest = np.sort(limits[fixed_weights == 0]), int((limits - fixed_weights).max())
     first = lightest[: len(empty)].tolist()
     filled_ones = 0
     for limit in empty.tolist():
         if filled_ones < len(first) and (
-                first[filled_ones] <= limit or first[filled_ones] > most_room):
+                first[filled_ones] <= limit or first[filled_ones] > largest):
             filled_ones += 1
     return len(limits) - len(empty) + filled_ones

@@ -8,31 +8,31 @@ from collections.abc import Sequence
 
 import numpy as np
 
-# Packs weights into blocks by a limited exact search, for when greedy packing fails ------------
+# Packing of weights by a limited exact search, if greedy packing fails -------------------------
 
 
 MAX_STEPS = 200_000
-"""Placements tried before the search gives up: some tenths of a second."""
+"""Maximum number of placements that are tried: some tenths of a second."""
 
 
 def packed_within(weights: Sequence[int], capacities: Sequence[int],
                   max_steps: int = MAX_STEPS) -> list[int] | None:
-    """A block for each weight, so that none gets more than its room; None if not found.
+    """Return a block for each weight within the capacities; None if none is found.
 
     Parameters
     ----------
     weights : sequence of int
         Positive, heaviest first.
     capacities : sequence of int
-        Of each block; one that is not positive takes nothing.
+        Capacity of each block; one that is not positive gets no weight.
     max_steps : int
-        Bounds the search; None within that bound means that there is no packing.
+        Limit of the search; None below that limit means that there is no packing.
 
     Notes
     -----
-    Depth-first: a weight goes to the block that it fills best.  Blocks with equal room are tried
-    once, and a branch ends when capacities too small for the lightest weight add up to
-    more than can be spared.  Deterministic.
+    Depth-first: a weight goes to the block that it fills best. Of blocks with equal capacity one
+    is tried. A branch ends when capacities too small for the lightest weight add up to more than
+    the total slack. Deterministic.
     """
     if len(weights) > max_steps:
         return None
@@ -51,25 +51,25 @@ class _Search:
     def __init__(self, weights: Sequence[int], capacities: Sequence[int]) -> None:
         self.weights = weights
         self.lightest = weights[-1] if weights else 0
-        self.capacities = sorted((room, block) for block, room in enumerate(capacities)
-                                 if room >= self.lightest)  # ascending
-        self.spare = sum(room for room, _ in self.capacities) - sum(weights)
+        self.capacities = sorted((capacity, block) for block, capacity in enumerate(capacities)
+                                 if capacity >= self.lightest)  # ascending
+        self.spare = sum(capacity for capacity, _ in self.capacities) - sum(weights)
         self.wasted = 0
-        self.placed: list[tuple[int, int]] = []  # of each placed weight: room left there, block
-        self.tried = [-1]  # largest room tried for each placed weight and for the next one
+        self.placed: list[tuple[int, int]] = []  # of each placed weight: capacity left, block
+        self.tried = [-1]  # largest capacity tried for each placed weight and for the next one
 
     def step(self) -> bool:
-        """Place the next weight or take one back; False when all has been tried."""
+        """Place the next weight or undo a placement; return False when all has been tried."""
         weight = self.weights[len(self.placed)]
         place = bisect_left(self.capacities, (max(weight, self.tried[-1] + 1), -1))
         if place == len(self.capacities) or self.wasted > self.spare:
             return self._undo()
-        room, block = self.capacities.pop(place)
-        left = room - weight
+        capacity, block = self.capacities.pop(place)
+        left = capacity - weight
         insort(self.capacities, (left, block))
         self.wasted += left if left < self.lightest else 0
         self.placed.append((left, block))
-        self.tried[-1] = room
+        self.tried[-1] = capacity
         self.tried.append(-1)
         return True
 
@@ -84,12 +84,10 @@ class _Search:
         return True
 
 
-# Greedy ways to pack weights into blocks, whatever becomes of limits that cannot be kept -------
+# Greedy packing of weights into blocks, which may exceed limits --------------------------------
 #
-# The longest processing time first (Graham 1969), by counts, where blocks get few weights of
-# similar
-# size, and MULTIFIT (Coffman, Garey and Johnson 1978), best fit into capacities found by
-# bisection.
+# Longest processing time first (Graham 1969); by counts, if blocks get few weights of similar size;
+# and MULTIFIT (Coffman, Garey and Johnson 1978), best fit into capacities found by bisection.
 
 
 MAX_WEIGHTS = 10_000
@@ -100,23 +98,24 @@ BISECTIONS = 7
 
 def heaviest_first(weights: list[int], fixed_weights: list[int],
                    max_weights: list[int]) -> list[int]:
-    """A block for each weight: where most room is.
+    """Return a block for each weight: always the one with the largest free capacity.
 
     Parameters
     ----------
     weights : list of int
         Descending.
     fixed_weights, max_weights : list of int
-        What each block holds already, and its limit.
+        Weight already in each block, and its limit.
     """
     return _dealt(weights, fixed_weights, max_weights, range(len(max_weights)), len(weights))
 
 
 def pack_by_counts(weights: list[int], fixed_weights: list[int],
                    max_weights: list[int]) -> list[int]:
-    """The same with numbers of weights that differ by one at most; light ones where they are more.
+    """Do the same with numbers of weights per block that differ by at most one.
 
-    What weighs half a block or more is paired, the heaviest with the lightest.
+    Blocks with more weights get the lighter ones. Weights of half a block or more are paired, the
+    heaviest with the lightest.
     """
     k = len(max_weights)
     each, more = divmod(len(weights), k)
@@ -129,7 +128,7 @@ def pack_by_counts(weights: list[int], fixed_weights: list[int],
 
 def _dealt(weights: list[int], fixed_weights: list[int], max_weights: list[int],
            blocks: Sequence[int], max_each: int) -> list[int]:
-    """Each weight to the block of some with most room that has not got its number of weights."""
+    """Assign each weight to the block with the largest free capacity and fewer than `max_each`."""
     capacities = [(fixed_weights[block] - max_weights[block], block, max_each) for block in blocks]
     heapq.heapify(capacities)
     chosen = []
@@ -145,7 +144,7 @@ def _dealt(weights: list[int], fixed_weights: list[int], max_weights: list[int],
 
 def pack_over_limit(weights: list[int], fixed_weights: np.ndarray, max_weights: np.ndarray,
                     over: float) -> list[int] | None:
-    """A block for each weight, with limits broken by a smaller share than `over`, if found."""
+    """Return a block for each weight with a smaller relative excess than `over`, if found."""
     best = None
     if len(weights) > MAX_WEIGHTS:
         return None

@@ -1,4 +1,4 @@
-"""Gains of the cut of a graph: an arc costs its weight if its ends are on two sides."""
+"""Gains of the cut of a graph: an arc between the two sides costs its weight."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TAKEN_BACK = 4
 
 @kl.device
 def arcs_inside(i, graph: Csr, candidates: Candidates, state: Keyed):
-    """The weight of its arcs that stay in the bisection."""
+    """Return a lane's share of the weight of i's arcs that stay in the bisection."""
     n = state.sizes.vertices
     c = i // n
     v = i % n
@@ -33,7 +33,7 @@ def arcs_inside(i, graph: Csr, candidates: Candidates, state: Keyed):
 
 @kl.device
 def pull_of_arcs(i, graph: Csr, candidates: Candidates, attempts: Attempts, state: Keyed):
-    """The weight of its arcs to side 1, less that of its arcs to side 0."""
+    """Return a lane's share of the weight of i's arcs to side 1, minus that of arcs to side 0."""
     n = state.sizes.vertices
     base = i // n * n
     pull = kl.int64(0)
@@ -51,10 +51,10 @@ def pull_of_arcs(i, graph: Csr, candidates: Candidates, attempts: Attempts, stat
 
 @kl.kernel
 def begin_key(i, graph: Csr, candidates: Candidates, attempts: Attempts, state: Keyed):
-    """Compute the key of vertex i and add up the cut; a vertex without a projected side goes to its
-    better connected side.
+    """Compute the key of vertex i and add its share of the cut.
 
-    Another vertex may read that side before or after: it sees the same.
+    A vertex without a projected side goes to its better connected side. Other vertices may read
+    that side before or after: they see the same.
     """
     n = state.sizes.vertices
     c = i // n
@@ -79,7 +79,10 @@ def begin_key(i, graph: Csr, candidates: Candidates, attempts: Attempts, state: 
 @kl.device
 def follow_arcs(p, here, opening, bisection: Bisection, graph: Csr, candidates: Candidates,
                 attempts: AttemptScratch):
-    """Twice the weight of an arc is what the gain of its other end changes by."""
+    """Update the keys of the neighbours of a vertex that leaves side `here`.
+
+    A gain changes by twice the weight of the arc. Returns the vertex.
+    """
     own = bisection.own
     v = candidates.order[bisection.base + p]
     for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
@@ -99,9 +102,9 @@ def follow_arcs(p, here, opening, bisection: Bisection, graph: Csr, candidates: 
 @kl.device
 def undo_keys(made, kept, bisection: Bisection, graph: Csr, candidates: Candidates,
               attempts: AttemptScratch):
-    """Let keys follow moves that were undone, all at once.
+    """Update keys after moves were undone, all moves together.
 
-    An arc counts for both its ends with the other sign if one of them was taken back.
+    If one end of an arc was undone, the arc changes the keys of both ends with the opposite sign.
     """
     own = bisection.own
     lower = bisection.lower
@@ -127,7 +130,7 @@ def undo_keys(made, kept, bisection: Bisection, graph: Csr, candidates: Candidat
 @kl.device
 def undo_moves(made, kept, again, bisection: Bisection, graph: Csr, candidates: Candidates,
                attempts: AttemptScratch):
-    """Mark the vertices of these moves, so that keys may follow all at once."""
+    """Undo moves `kept` to `made`; mark their vertices, so that keys are updated together."""
     own = bisection.own
     for m in range(kept + kl.lane(), made, kl.team_size()):
         p = kl.int64(attempts.moves[own + bisection.lower + m])

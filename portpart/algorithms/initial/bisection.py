@@ -1,8 +1,8 @@
 """Recursive bisection of all candidates of a graph at once, as one recorded program.
 
-Every bisection of a level of recursion, of every candidate, is the work of one team.  The first
-levels may be inherited from a coarser graph and are refined only; those after them are grown, each
-several times, and the best attempt is taken.
+One team works on each bisection of a level of recursion, of each candidate. Bisections of the first
+levels may be projected from a coarser graph, and are only refined. Later ones are grown in several
+attempts, of which the best is used.
 """
 
 from __future__ import annotations
@@ -39,50 +39,50 @@ from portpart.backends.programs import FEW, Program, Records
 from portpart.primitives import hash_of
 
 MIN_WIDE = 512
-"""A step that examines this many keys is work for a block; less is done sooner by a warp."""
+"""A step that examines this many keys is work for a block; smaller steps are faster on a warp."""
 
 LOOKS_PER_ARC = 8
-"""An arc of the vertex that moves takes as long as this many examines keys."""
+"""Moving a vertex takes as long per arc as examining this many keys."""
 
 BLOCKS_AT_A_TIME = 256
-"""Of more attempts some wait for blocks, in which eight could run at a time, a warp each."""
+"""With more attempts, some wait for a block, where eight could run at once on a warp each."""
 
 NET_TEAM, LARGE_NET_TEAM = 8, 32
-"""Lanes for a net of few or of many pins."""
+"""Lanes for a net with few or with many pins."""
 
 BISECTION_WORK = 8192
-"""Rough work of one bisection, in light items: a few are worth a second thread."""
+"""Approximate work of one bisection, in light items: a few are worth a second thread."""
 
 
 def halved(first: int, last: int) -> tuple[int, int]:
-    """The middle of a range of blocks, and a price of 1."""
+    """Return the middle of a range of blocks, and a cost of 1 per cut arc weight."""
     return first + (last - first) // 2, 1
 
 
 def splits_of(num_blocks: int, split: Callable[[int, int], tuple[int, int]] = halved,
               ) -> tuple[np.ndarray, np.ndarray]:
-    """The bisections that make `num_blocks` blocks.
+    """Return the bisections that make `num_blocks` blocks.
 
     Parameters
     ----------
     split : callable
-        Returns where it divides a range, given by its first block and its end, and what a cut arc
-        costs per weight.
+        Returns where it divides a range, given by first block and end, and the cost of a cut arc
+        per weight.
 
     Returns
     -------
     rows : numpy.ndarray of int64, shape (num_blocks - 1, 4)
-        First block, first block of side 1, end of the blocks, and what a cut arc costs per weight,
-        level by level.
+        First block, first block of side 1, end of the blocks, and the cost of a cut arc per
+        weight, level by level.
     level_begin : numpy.ndarray of int64
-        Where levels begin in `rows`, and their end.
+        Where levels begin in `rows`, and the end of the last one.
     """
     return _halvings(num_blocks) if split is halved else _splits(num_blocks, split)
 
 
 @lru_cache(maxsize=64)
 def _halvings(num_blocks: int) -> tuple[np.ndarray, np.ndarray]:
-    """Remembered, for this is a loop over all blocks."""
+    """Return cached bisections into halves, because making them is a loop over all blocks."""
     made = _splits(num_blocks, halved)
     for array in made:
         array.flags.writeable = False
@@ -107,7 +107,7 @@ def _splits(num_blocks: int,
 
 def splits_side_by_side(splits: tuple[np.ndarray, np.ndarray], count: int,
                         num_blocks: int) -> tuple[np.ndarray, np.ndarray]:
-    """The same bisections for each of several ranges of blocks, level by level."""
+    """Return the same bisections for each of several ranges of blocks, level by level."""
     if count == 1:
         return splits
     rows, level_begin = splits
@@ -117,10 +117,10 @@ def splits_side_by_side(splits: tuple[np.ndarray, np.ndarray], count: int,
 
 
 def record_bisection(records: Records, rule: GainRule, team: int, ordered: bool) -> Program:
-    """The program for a graph and work arrays like these.
+    """Record the program for a graph and work arrays of these types.
 
-    `team` lanes work on a vertex where vertices do not depend on each other.  Unless vertices are
-    `ordered` already, by blocks to bisect them within, all begin in one block.
+    `team` lanes work on a vertex where vertices are independent. If vertices are not `ordered` by
+    blocks to bisect, all are in one block at first.
     """
     program = Program("recursive bisection", threads=FEW)
     run: BisectionWords = program.declare(records)["start"]
@@ -138,7 +138,7 @@ def record_bisection(records: Records, rule: GainRule, team: int, ordered: bool)
 
 
 def _bisect(program: Program, run: BisectionWords, rule: GainRule, team: int) -> None:
-    """One level."""
+    """Record one level."""
     with program.if_nonzero(run.inherited):
         program.launch(run.attempts, project_side, team=256)
         program.launch(run.vertices_of_all, choose_side, team=team, rule=rule)
@@ -151,7 +151,7 @@ def _bisect(program: Program, run: BisectionWords, rule: GainRule, team: int) ->
 
 
 def _begin_keys(program: Program, run: BisectionWords, rule: GainRule, team: int) -> None:
-    """First keys, of vertices or net by net."""
+    """Record the computation of the first keys, by vertices or by nets."""
     if rule.add_gains is None:
         program.launch(run.vertices_of_all, rule.begin_key, team=team)
     else:
@@ -164,7 +164,7 @@ def _begin_keys(program: Program, run: BisectionWords, rule: GainRule, team: int
 
 def _go_step_by_step(program: Program, run: BisectionWords, work: kl.DeviceFunction,
                      rule: GainRule) -> None:
-    """Attempts at all bisections, each by a block or by a warp."""
+    """Record a stage of the attempts at all bisections, each on a block or on a warp."""
     def launch(team: int) -> None:
         stage = Stage(work, rule, team if rule.shares else 1)
         program.launch(run.attempts, work_on_attempt, stage=stage, team=team, work=BISECTION_WORK)
@@ -177,9 +177,9 @@ def _go_step_by_step(program: Program, run: BisectionWords, work: kl.DeviceFunct
 
 @kl.device
 def shuffled(v, n, seed):
-    """Where a permutation of 0 ... n-1, drawn by the seed, puts v.
+    """Return the place of v in a permutation of 0 ... n-1 that is drawn by the seed.
 
-    A permutation of the next power of two is repeated until it gives a number below n.
+    A permutation of the next power of two is repeated until it returns a number below n.
     """
     bits = max(kl.int64(1), 64 - kl.clz(kl.uint64(n - 1)))
     ones = (kl.int64(1) << bits) - 1
@@ -231,13 +231,13 @@ def begin_level(_, splits: Splits, sizes: BisectionSizes, recursion: Recursion):
 
 @kl.kernel
 def take_order(i, candidates: Candidates):
-    """The order of the next level."""
+    """Use the order of the next level."""
     candidates.order[i] = candidates.next_order[i]
 
 
 @kl.device
 def best_attempt(c, first, totals, state: Splitting):
-    """The attempt at the bisection of `first` and others with the least excess, then cut."""
+    """Return the attempt at the bisection of `first` with the least excess, then the least cut."""
     trials = state.recursion.trials
     blocks = state.sizes.blocks
     result = kl.int64(c * trials)
@@ -254,7 +254,7 @@ def best_attempt(c, first, totals, state: Splitting):
 
 @kl.kernel
 def split_sides(i, splits: Splits, candidates: Candidates, attempts: Attempts, state: Splitting):
-    """Put side 0 of the best attempt at bisection i before side 1; order is kept."""
+    """Move side 0 of the best attempt at bisection i before side 1; the order is kept."""
     n = state.sizes.vertices
     k = state.sizes.blocks
     c = i // state.recursion.splits
@@ -291,7 +291,7 @@ def split_sides(i, splits: Splits, candidates: Candidates, attempts: Attempts, s
 
 @kl.kernel
 def rate_candidate(c, splits: Splits, candidates: Candidates, state: Splitting):
-    """Sum up what c's bisections cut costs; on the finest graph overload counts as well."""
+    """Add the costs of c's bisections; on the finest graph also count overloaded ones."""
     cut = kl.int64(0)
     overloaded = kl.int64(0)
     for split in range(kl.lane(), splits.level_begin[state.recursion.levels], kl.team_size()):
@@ -307,7 +307,7 @@ def rate_candidate(c, splits: Splits, candidates: Candidates, state: Splitting):
 
 @kl.kernel
 def rank_candidate(c, candidates: Candidates, sizes: BisectionSizes):
-    """The best candidates are kept, best first: least overload, cut, number."""
+    """Store the number of c if it is among the best candidates by overload, cut and number."""
     rank = kl.int64(0)
     for other in range(sizes.candidates):
         lighter = candidates.overload[other] < candidates.overload[c]
@@ -322,6 +322,6 @@ def rank_candidate(c, candidates: Candidates, sizes: BisectionSizes):
 
 @kl.kernel
 def keep_candidate(i, candidates: Candidates, handover: ProjectedState, sizes: BisectionSizes):
-    """Copy the partitions that are kept."""
+    """Copy the partitions of the best candidates."""
     n = sizes.vertices
     handover.kept_part[i] = candidates.part[candidates.survivor[i // n] * n + i % n]

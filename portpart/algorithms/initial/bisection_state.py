@@ -1,4 +1,4 @@
-"""What recursive bisection works on: the state of a run, the bisections, and the candidates."""
+"""The state of recursive bisection: the words of a run, the bisections, and the candidates."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from portpart.backends.programs import Array, ExecutionSpace
 
 
 class BisectionSizes(Words):
-    """What a graph and its candidates are made of."""
+    """Sizes of a graph and of its candidates."""
 
     vertices: int
     nets: int
@@ -20,7 +20,7 @@ class BisectionSizes(Words):
     coarse_vertices: int
     degree: int  # mean degree of a vertex
     candidates: int
-    kept: int  # candidates that are kept
+    kept: int  # number of best candidates, whose partitions are kept
     vertices_of_all: int  # vertices of all candidates together
     nets_of_all: int
     net_groups: int  # groups of nets of all candidates
@@ -28,25 +28,25 @@ class BisectionSizes(Words):
 
 
 class Recursion(Words):
-    """Where the recursion is: kernels count its levels, and set work sizes."""
+    """The state of the recursion: kernels count its levels and set work sizes."""
 
     running: int
     level: int
     levels: int
     inherited_levels: int
-    inherited: int  # the bisections of this level come from the coarser graph
+    inherited: int  # the bisections of this level are projected from the coarser graph
     wide: int  # steps of this level are work for all lanes of a block
     finest: int  # no finer graph follows: every block needs a vertex
     first_split: int
     splits: int  # bisections of this level, of one candidate
     splits_of_all: int  # the same of all candidates
-    trials: int  # attempts at each of them, of which the best is taken
+    trials: int  # attempts at each of them; the best is used
     attempts: int  # attempts at all of them
     grown_trials: int  # attempts at a bisection that is grown
 
 
 class Keys(Words):
-    """How gains and positions are packed into keys."""
+    """The layout of keys, which contain gains and positions."""
 
     key_bits: int  # low bits of a key that name a position
     weight_shift: int  # arc weights lose this many bits, so that gains fit a key
@@ -67,21 +67,21 @@ class BisectionWords(BisectionSizes, Recursion, Keys, Passes):
 
 
 class Keyed(Scope):
-    """What keys of vertices follow from."""
+    """The records that keys of vertices depend on."""
 
     sizes: BisectionSizes
     keys: Keys
 
 
 class Splitting(Scope):
-    """What bisections follow from."""
+    """The records that bisections depend on."""
 
     sizes: BisectionSizes
     recursion: Recursion
 
 
 class Attempting(Scope):
-    """What attempts at bisections follow from."""
+    """The records that attempts at bisections depend on."""
 
     sizes: BisectionSizes
     recursion: Recursion
@@ -90,13 +90,13 @@ class Attempting(Scope):
 
 
 class StartSizes(NamedTuple):
-    """Candidates and attempts on the graphs that starts grow on, with room for each of them.
+    """Maximum numbers of candidates and attempts over all graphs of a hierarchy.
 
     Attributes
     ----------
     candidates : int
     vertices : int
-        Those of all candidates together.
+        Vertices of all candidates together.
     groups : int
         Groups of all candidates, on each side, in one attempt.
     trials : int
@@ -127,11 +127,11 @@ class Splits(Sliced, Record):
     first, middle, last : array of int64
         First block, first block of side 1, and end of the blocks of each bisection.
     price : array of int64
-        What a cut arc costs per weight.
+        Cost of a cut arc per weight.
     level_begin : array of int64
-        Where levels begin, and their end.
+        Where levels begin, and the end of the last one.
     goal_sum, limit_sum : array of float64, shape (k + 1,)
-        What the blocks before each should and may weigh together.
+        Sums of the target weights and of the limits of all blocks before each.
     """
 
     first: Array
@@ -145,9 +145,7 @@ class Splits(Sliced, Record):
     @classmethod
     def on(cls, space: ExecutionSpace, rows: np.ndarray, level_begin: np.ndarray,
            goals: np.ndarray, limits: np.ndarray) -> Splits:
-        """Bring bisections to a space in one copy; `rows` has their numbers as `splits_of` gives
-        them.
-        """
+        """Copy bisections to a space at once; `rows` has their numbers as in `splits_of`."""
         sums = [_sums(values).view(np.int64) for values in (goals, limits)]
         memory = space.asarray(np.concatenate([*rows.T, level_begin, *sums]))
         return cls.sliced(memory, _slices_of_splits(len(rows), len(level_begin), len(goals) + 1))
@@ -155,7 +153,7 @@ class Splits(Sliced, Record):
 
 @lru_cache(maxsize=256)
 def _slices_of_splits(num_splits: int, num_begins: int, num_sums: int) -> dict[str, Slice]:
-    """Where the arrays of this many bisections are."""
+    """Return the slices of the arrays of this many bisections."""
     cutter, whole, real = Cutter(), np.dtype(np.int64), np.dtype(np.float64)
     return {**{name: cutter.next(whole, num_splits)
                for name in ("first", "middle", "last", "price")},
@@ -164,21 +162,21 @@ def _slices_of_splits(num_splits: int, num_begins: int, num_sums: int) -> dict[s
 
 
 def _sums(values: np.ndarray) -> np.ndarray:
-    """Sums of all values before each, and of all."""
+    """Return the sum of all values before each value, and of all."""
     return np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
 
 
 class Candidates(Record):
-    """Partitions in the making: c candidates with n vertices each, and k blocks in the end.
+    """Unfinished partitions: c candidates with n vertices each, and k blocks at the end.
 
     Attributes
     ----------
     order, next_order : array of int32, shape (c * n,)
         Vertices of each candidate, block by block; on this level of recursion and the next.
     place : array of int32, shape (c * n,)
-        Where each vertex stands in that order.
+        Position of each vertex in that order.
     part : array of int32, shape (c * n,)
-        First of the blocks that each vertex may end up in.
+        First of the blocks that each vertex may be in at the end.
     inside : array of int64, shape (c * n,)
         For each position, the weight of the arcs that stay in the bisection.
     segment : array of int64, shape (c * (k + 1),)
@@ -203,7 +201,7 @@ class Candidates(Record):
 
 
 class ProjectedState(Record):
-    """What comes from the coarser graph, and goes to the finer one.
+    """Input from the coarser graph, and output for the finer one.
 
     Attributes
     ----------
@@ -212,7 +210,7 @@ class ProjectedState(Record):
     coarse_part : array of int32
         The candidates of the coarser graph, best first.
     kept_part : array of int32, shape (kept * n,)
-        Those of this graph.
+        The candidates of this graph that are kept, best first.
     """
 
     cluster: Array

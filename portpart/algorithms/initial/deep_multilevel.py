@@ -1,10 +1,10 @@
-"""Initial partitions of a small graph: many candidates grown on a hierarchy below it, in its space.
+"""Initial partitions of a small graph: candidates grown on a hierarchy below it, in its space.
 
-The coarsest graph of the hierarchy is bisected by growing, in every candidate; each finer graph
-takes the bisections over, refines them, and is bisected further where its blocks have grown large
-enough, until there are as many blocks as wanted ("deep multilevel": L. Gottesbueren, T. Heuer,
-P. Sanders, C. Schulz, D. Seemaier, ESA 2021).  All candidates share the hierarchy, and only the
-best of them go on to the next finer graph.  Nothing returns to the host on the way.
+The coarsest graph of the hierarchy is bisected by growing, in every candidate. Each finer graph
+projects the bisections, refines them, and bisects blocks further when they are large enough, until
+there are k blocks ("deep multilevel": L. Gottesbueren, T. Heuer, P. Sanders, C. Schulz,
+D. Seemaier, ESA 2021). All candidates share the hierarchy; only the best ones continue on the next
+finer graph. No data returns to the host in between.
 """
 
 from __future__ import annotations
@@ -40,34 +40,35 @@ def grown_partitions(graphs: Graphs, clusters: list[Array], goals: np.ndarray, l
                      seed: int, options: GrowingOptions, kept: int | None = None,
                      splits: tuple[np.ndarray, np.ndarray] | None = None,
                      labels: list[Array] | None = None, num_labels: int = 1) -> Array:
-    """Partitions of ``graphs[0]``, grown and refined on a hierarchy of graphs and hypergraphs.
+    """Return partitions of ``graphs[0]``, grown and refined on a hierarchy.
 
-    On a hypergraph they are made for km1, whatever the objective.
+    The hierarchy may contain graphs and hypergraphs. On hypergraphs the gains are those of km1,
+    whatever the objective.
 
     Parameters
     ----------
     graphs : sequence of Graph or Hypergraph
-        From fine to coarse, in one space; each with fewer vertices than the one before.
+        From fine to coarse, in one space; each has fewer vertices than the one before.
     clusters : list of array
         ``clusters[i]`` maps the vertices of ``graphs[i]`` to those of ``graphs[i + 1]``.
     goals, limits : numpy.ndarray, shape (k,)
-        What each block should and may weigh; goals count by their shares and are positive.
+        Target weight (positive; only ratios matter) and limit of each block.
     seed : int
     options : GrowingOptions
     kept : int, optional
-        How many partitions are wanted, at most and by default all ``options.candidates``.
+        Number of partitions to return; at most and by default ``options.candidates``.
     splits : tuple of numpy.ndarray, optional
-        The bisections and where their levels begin, as `splits_of` gives them and by default its.
+        Bisections and the begins of their levels, as returned by `splits_of`; by default its
+        halves.
     labels : list of array of int32, optional
-        For each graph the first of the blocks that a vertex may be in, where `splits` begin with
+        For each graph the first of the blocks that a vertex may be in, if `splits` begin with
         several ranges of blocks, `num_labels` of them.
 
     Returns
     -------
     array of int32, shape (kept * n,)
-        One partition after the other, best first: those without overload, and of them those whose
-        cuts cost least.  A block may still weigh more than its limit; with at least k vertices,
-        empty ones are rare.
+        The partitions in order, best first: by overload, then by the cost of their cuts. A block
+        may still exceed its limit; with at least k vertices, empty blocks are rare.
     """
     space = graphs[0].space
     rows, level_begin = splits_of(len(goals)) if splits is None else splits
@@ -81,7 +82,7 @@ def grown_partitions(graphs: Graphs, clusters: list[Array], goals: np.ndarray, l
     attempts = Attempts.allocate(space, sizes)
     records = {"splits": Splits.on(space, rows, level_begin, goals, limits),
                "candidates": candidates, "attempts": attempts}
-    team = team_for(seen_by_vertex(graphs[0]))  # the same on all graphs: one program to compile
+    team = team_for(seen_by_vertex(graphs[0]))  # equal on all graphs, so one program is compiled
     words = space.asarray(np.concatenate([run.array for run in runs]))
     nothing = space.empty(0, np.int32)
     part = nothing
@@ -102,7 +103,7 @@ def grown_partitions(graphs: Graphs, clusters: list[Array], goals: np.ndarray, l
 
 def _runs(graphs: Graphs, num_blocks: int, all_levels: int, seed: int,
           options: GrowingOptions, num_labels: int) -> list[BisectionWords]:
-    """The words that depend on the graphs and the options only, for each graph."""
+    """Return, for each graph, the words that depend only on the graphs and the options."""
     runs = [_run_on(graph) for graph in graphs]
     inherited = 0
     for depth in reversed(range(len(graphs))):
@@ -126,7 +127,7 @@ def _runs(graphs: Graphs, num_blocks: int, all_levels: int, seed: int,
 
 
 def _run_on(graph: Graph | Hypergraph) -> BisectionWords:
-    """The words that depend on the graph only."""
+    """Return the words that depend only on the graph."""
     run = BisectionWords.zeros()
     run.vertices, run.degree = graph.num_vertices, int(seen_by_vertex(graph))
     run.nets = graph.num_nets if isinstance(graph, Hypergraph) else 0
@@ -138,7 +139,7 @@ def _run_on(graph: Graph | Hypergraph) -> BisectionWords:
 
 
 def seen_by_vertex(graph: Graph | Hypergraph) -> float:
-    """How many arcs a vertex has, or pins of nets, in the mean."""
+    """Return the mean number of arcs of a vertex, or of pins of its nets."""
     if isinstance(graph, Graph):
         return graph.mean_degree
     return graph.mean_degree * graph.num_pins / max(1, graph.num_nets)
@@ -146,7 +147,7 @@ def seen_by_vertex(graph: Graph | Hypergraph) -> float:
 
 def _levels_on(graph: Graph | Hypergraph, depth: int, inherited: int, all_levels: int,
                options: GrowingOptions, num_labels: int) -> int:
-    """Levels of bisection on a graph: all on the finest, else what its size suggests."""
+    """Return the levels of bisection on a graph: all on the finest, else according to its size."""
     if depth == 0:
         return all_levels
     wanted = (graph.num_vertices // (options.split_vertices * num_labels)).bit_length()
@@ -154,7 +155,7 @@ def _levels_on(graph: Graph | Hypergraph, depth: int, inherited: int, all_levels
 
 
 def start_sizes(vertices: Sequence[int], num_blocks: int, options: GrowingOptions) -> StartSizes:
-    """Sizes that are large enough for each of the graphs, from fine to coarse."""
+    """Return sizes that suffice for each of the graphs."""
     counts = [options.candidates_on(depth) for depth in range(len(vertices))]
     return StartSizes(
         candidates=max(counts),

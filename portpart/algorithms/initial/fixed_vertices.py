@@ -1,8 +1,8 @@
-"""Initial partitions where vertices are fixed or blocks differ: METIS knows no fixed vertices.
+"""Initial partitions with fixed vertices or unequal blocks: METIS has no fixed vertices.
 
-METIS, or growing, divides the free vertices into the shares that the fixed ones leave; then blocks
-are numbered so that as much weight as possible runs between free and fixed vertices of one block.
-Where every block has fixed vertices, all blocks may also grow from them.
+METIS, or growing, partitions the free vertices into the shares that the fixed ones leave. Blocks
+are numbered so that the weight between free and fixed vertices of one block is as large as
+possible. If every block has fixed vertices, all blocks may also grow from these.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 MAX_ASSIGNED = 1000
-"""With more blocks the best numbering takes too long; a greedy one has to do."""
+"""With more blocks the best numbering takes too long; a greedy one is used."""
 
 MIN_VERTICES = 2
-"""Blocks whose share of the vertices is smaller get none from METIS."""
+"""METIS makes no block whose share of the vertices is smaller."""
 
 MAX_ROUNDS = 50
-"""What blocks have not reached after this many rounds of growing is too far from all of them."""
+"""Rounds of growing; vertices that are not reached by then are distributed."""
 
 
 @dataclass(frozen=True, eq=False)
 class FreeCapacity:
-    """What fixed vertices leave to the others.
+    """The capacity of blocks that fixed vertices leave to free ones.
 
     Attributes
     ----------
@@ -38,9 +38,9 @@ class FreeCapacity:
         The block of a fixed vertex, -1 for the others.
     vertex_weights : numpy.ndarray of int64, shape (n,)
     limits : numpy.ndarray of int64, shape (k,)
-        Most that each block may weigh.
+        Maximum weight of each block.
     taken, wanted : numpy.ndarray of int64, shape (k,)
-        The weight fixed to each block, and what it may take in addition: 1 at least.
+        The fixed weight of each block, and its free capacity, at least 1.
     wide : numpy.ndarray of int64
         Blocks whose share of the free vertices is not too small.
     """
@@ -54,7 +54,7 @@ class FreeCapacity:
 
     @classmethod
     def of(cls, fixed: np.ndarray, vertex_weights: np.ndarray, limits: np.ndarray) -> FreeCapacity:
-        """Those of blocks to which vertices are fixed."""
+        """Return the capacities that fixed vertices leave."""
         taken = _sums(fixed, vertex_weights, len(limits))
         wanted = np.maximum(limits - taken, 1)
         shares = wanted / wanted.sum(dtype=np.float64)
@@ -68,17 +68,17 @@ class FreeCapacity:
 
     @property
     def have_neighbours(self) -> bool:
-        """Whether something is fixed to a wide block: it matters which block is which then."""
+        """Whether a wide block has fixed vertices, so that the numbers of blocks matter."""
         return bool((self.taken[self.wide] > 0).any())
 
     def names(self, matrix: csr_array, blocks: np.ndarray) -> np.ndarray:
-        """A new number for each block of the free vertices, so that most runs to fixed ones.
+        """Return a new number for each block of free vertices, for strong ties to fixed vertices.
 
         Parameters
         ----------
         matrix : scipy.sparse.csr_array, shape (n, n)
         blocks : numpy.ndarray of int32
-            Of the free vertices.
+            Blocks of the free vertices.
         """
         k = len(self.limits)
         part = self.fixed.copy()
@@ -95,23 +95,23 @@ class FreeCapacity:
 def start_partition(matrix: csr_array, vertex_weights: np.ndarray | None, limits: np.ndarray,
                     imbalance: float, seed: int, shares: np.ndarray | None = None,
                     fixed: np.ndarray | None = None, recursive: bool = True) -> np.ndarray:
-    """A first partition of a small graph, on the host.
+    """Return an initial partition of a small graph, made on the host.
 
     Parameters
     ----------
     limits : numpy.ndarray of int64, shape (k,)
-        Most that each block may weigh.
+        Maximum weight of each block.
     shares : numpy.ndarray of float64, shape (k,), optional
-        Share of the weight of each block, where they differ.
+        Share of each block in the weight, if the shares differ.
     fixed : numpy.ndarray of int32, shape (n,), optional
         The block of a fixed vertex, -1 for the others.
     recursive : bool
-        By METIS's recursive bisection, else by its k-way method.
+        Whether METIS bisects recursively; else its k-way method is used.
 
     Returns
     -------
     numpy.ndarray of int32, shape (n,)
-        May violate the balance: refinement repairs it.
+        May exceed limits: refinement repairs this.
     """
     k = len(limits)
     if fixed is None and shares is None:
@@ -122,7 +122,7 @@ def start_partition(matrix: csr_array, vertex_weights: np.ndarray | None, limits
         fixed = np.full(matrix.shape[0], -1, np.int32)
     left = FreeCapacity.of(fixed, vertex_weights, limits)
     free, wide = left.free, left.wide
-    if len(wide) > 1:  # METIS must not be asked for blocks without vertices
+    if len(wide) > 1:  # METIS must not make blocks without vertices
         blocks = wide[metis_partition(matrix[free][:, free], vertex_weights[free], len(wide),
                                       imbalance, seed,
                                       left.wanted[wide] / left.wanted[wide].sum(), recursive)]
@@ -135,13 +135,13 @@ def start_partition(matrix: csr_array, vertex_weights: np.ndarray | None, limits
 
 def grown_partition(matrix: csr_array, fixed: np.ndarray, vertex_weights: np.ndarray,
                     limits: np.ndarray) -> np.ndarray | None:
-    """Let the blocks grow from their fixed vertices, round by round, until they are full.
+    """Grow the blocks from their fixed vertices, round by round, until they are full.
 
     Returns
     -------
     numpy.ndarray of int32, shape (n,), or None
-        A free vertex gets its most connected block with free capacity.
-        What none reaches goes where there is most room.  None if a block has no fixed vertex.
+        A free vertex gets its most connected block with free capacity. Unreached vertices get
+        the blocks with the largest free capacity. None if a block has no fixed vertex.
     """
     from scipy.sparse import csr_array
 
@@ -149,46 +149,46 @@ def grown_partition(matrix: csr_array, fixed: np.ndarray, vertex_weights: np.nda
     if len(np.unique(fixed[fixed >= 0])) < k:
         return None
     part, arcs = fixed.copy(), matrix.astype(np.int64)
-    room = limits - _sums(part, vertex_weights, k)
+    capacity = limits - _sums(part, vertex_weights, k)
     for _ in range(MAX_ROUNDS):
         waiting, taken = np.flatnonzero(part < 0), np.flatnonzero(part >= 0)
         if len(waiting) == 0:
             return part
-        member = ((room > 0)[part[taken]].astype(np.int64), (taken, part[taken]))
+        member = ((capacity > 0)[part[taken]].astype(np.int64), (taken, part[taken]))
         toward = arcs[waiting] @ csr_array(member, shape=(len(part), k))
-        toward.sort_indices()  # of equal blocks argmax finds the first
+        toward.sort_indices()  # argmax returns the first of equal blocks
         most = toward.max(axis=1).toarray().ravel()
         blocks = np.asarray(toward.argmax(axis=1)).ravel()
         order = np.lexsort((waiting, -most, blocks))
         order = order[most[order] > 0]
-        admitted = order[_fit(blocks[order], vertex_weights[waiting[order]], room)]
+        admitted = order[_fit(blocks[order], vertex_weights[waiting[order]], capacity)]
         if len(admitted) == 0:
             break
         part[waiting[admitted]] = blocks[admitted]
-        room -= _sums(blocks[admitted], vertex_weights[waiting[admitted]], k)
+        capacity -= _sums(blocks[admitted], vertex_weights[waiting[admitted]], k)
     left = np.flatnonzero(part < 0)
-    part[left] = _spread(vertex_weights[left], room)
+    part[left] = _spread(vertex_weights[left], capacity)
     return part
 
 
-def _fit(blocks: np.ndarray, weights: np.ndarray, room: np.ndarray) -> np.ndarray:
-    """Whether a vertex fits into its block after those before it; `blocks` ascend."""
+def _fit(blocks: np.ndarray, weights: np.ndarray, capacity: np.ndarray) -> np.ndarray:
+    """Whether each vertex fits into its block behind the vertices before it; `blocks` ascend."""
     until = np.cumsum(weights)
     begin = np.searchsorted(blocks, blocks)
-    return until - (until - weights)[begin] <= room[blocks]
+    return until - (until - weights)[begin] <= capacity[blocks]
 
 
 def _sums(part: np.ndarray, weights: np.ndarray, k: int) -> np.ndarray:
-    """Weight of each block; entries below 0 are in none."""
+    """Return the weight of each block; vertices with a negative block do not count."""
     sums = np.zeros(k, np.int64)
     np.add.at(sums, part[part >= 0], weights[part >= 0])
     return sums
 
 
 def _spread(weights: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """A block for each vertex, the heaviest first: the one with the most room."""
+    """Return a block for each vertex: heaviest first, the block with the largest free capacity."""
     blocks = np.empty(len(weights), np.int32)
-    filled = [(-int(room), block) for block, room in enumerate(wanted)]
+    filled = [(-int(capacity), block) for block, capacity in enumerate(wanted)]
     heapq.heapify(filled)
     for v in np.argsort(-weights, kind="stable"):
         weight, block = filled[0]
@@ -198,7 +198,7 @@ def _spread(weights: np.ndarray, wanted: np.ndarray) -> np.ndarray:
 
 
 def _attraction(matrix: csr_array, fixed: np.ndarray, part: np.ndarray, k: int) -> csr_array:
-    """Weight of the arcs from free vertices of block c to vertices fixed to b, at [c, b]."""
+    """Return at [c, b] the weight of arcs from free vertices of block c to vertices fixed to b."""
     from scipy.sparse import coo_array
 
     arcs = matrix.tocoo()
@@ -208,14 +208,14 @@ def _attraction(matrix: csr_array, fixed: np.ndarray, part: np.ndarray, k: int) 
 
 
 def best_names(value: np.ndarray) -> np.ndarray:
-    """A new number for each block, with the largest sum of value[block, number]."""
+    """Return a new number for each block, with the largest sum of value[block, number]."""
     from scipy.optimize import linear_sum_assignment
 
     return linear_sum_assignment(value, maximize=True)[1].astype(np.int32)
 
 
 def greedy_names(attraction: csr_array) -> np.ndarray:
-    """A new number for each block: the strongest attraction first, the rest in order."""
+    """Return a new number for each block: the strongest attraction first, the rest in order."""
     pairs = attraction.tocoo()
     names = np.full(attraction.shape[0], -1, np.int32)
     taken = np.zeros(attraction.shape[0], bool)

@@ -1,14 +1,13 @@
-"""The two sides of a bisection in the making: gains, moves and the best vertex to move.
+"""The two sides of an unfinished bisection: gains, moves and the best vertex to move.
 
-A bisection is the work of one team.  Its vertices stand at the positions lower ... upper - 1 of a
-candidate's order, and positions name them here.
+One team works on a bisection. Its vertices have the positions lower ... upper - 1 of a candidate's
+order. In this file, positions identify vertices.
 
-The key of a position holds the gain of moving its vertex and, below it, the position under a mask:
-one comparison decides, of equal gains a random vertex wins, and the largest key holds its position.
-Where one lane does the work, the largest key of every group of positions is kept: a step examines
-groups, and a move only into the groups of its neighbours.  Several lanes examine all keys in every
-step.  That takes them less time than to keep groups: lanes that look through groups wait for each
-other.
+The key of a position contains the gain of moving its vertex and, in the low bits, the masked
+position. So one comparison decides, a random one of equal gains wins, and the largest key contains
+its position. If one lane does the work, it keeps the largest key of every group of positions: a
+step examines the groups, a move changes only the groups of the neighbours. Several lanes examine
+all keys in every step. This is faster than keeping groups, where lanes wait for each other.
 """
 
 from __future__ import annotations
@@ -23,38 +22,38 @@ from portpart.backends.programs import Array
 from portpart.graphs import Csr
 from portpart.primitives import hash_of
 
-# What a vertex's move does to the gains of a bisection, as a value -----------------------------
+# Effects of a move on the gains of a bisection, as a value -------------------------------------
 #
-# Growing and two-way refinement go by gains, and know neither arcs nor nets.
+# Growing and two-way refinement use gains, and depend on neither arcs nor nets.
 
 
 @dataclass(frozen=True)
 class GainRule(kl.Static):
-    """How gains follow from sides: what compiled programs depend on.
+    """How gains follow from sides; compiled programs depend on it.
 
     Attributes
     ----------
     name : str
     inside : DeviceFunction
-        ``inside(i, graph, candidates, state)``: a lane's share of what it costs to have vertex i of
-        all candidates on one side, and all others of its bisection on the other.
+        ``inside(i, graph, candidates, state)``: a lane's share of the cost if vertex i of all
+        candidates is on one side, and all others of its bisection on the other.
     pull : DeviceFunction
-        ``pull(i, graph, candidates, attempts, state)``: a lane's share of what vertex i costs more
-        on side 0 than on side 1; vertices without a projected side do not count.
+        ``pull(i, graph, candidates, attempts, state)``: a lane's share of the additional cost of
+        vertex i on side 0 over side 1; vertices without a projected side do not count.
     begin_key : Kernel
         ``begin_key(i, graph, candidates, attempts, state)``: computes the key of vertex i from all
         sides, and adds its share of the cut; or leaves both to `add_gains`.
     follow : DeviceFunction
-        ``follow(p, here, opening, bisection, graph, candidates, attempts)``: lets the gains of
-        others follow when the vertex at p, which is returned, leaves side `here`; those in the
-        state `opening` that it is joined to may leave side 1 from now on.
+        ``follow(p, here, opening, bisection, graph, candidates, attempts)``: updates the gains of
+        other vertices when the vertex at p leaves side `here`, and returns that vertex.
+        Neighbours in the state `opening` may then leave side 1.
     undo : DeviceFunction
         ``undo(made, kept, again, bisection, graph, candidates, attempts)``: undoes all moves
-        but the first `kept`; keys follow if they are used `again`.
+        but the first `kept`; updates keys if they are used `again`.
     add_gains : tuple of Kernel, optional
-        ``add(i, graph, candidates, attempts, state)``: add to keys and cuts what net i of all
-        candidates does, if it has few pins, and what those of many pins in group i do; where
-        vertices of many nets would be much work for a team.
+        ``add(i, graph, candidates, attempts, state)``: the first adds the gains and cut of net i
+        of all candidates if it has few pins, the second those of the nets with many pins in
+        group i. Used if vertices of many nets would be too much work for a team.
     shares : bool
         Whether `follow` needs the scratch memory of `AttemptScratch`.
     """
@@ -69,23 +68,7 @@ class GainRule(kl.Static):
     shares: bool = False
 
 
-# The two sides of a bisection in the making: gains, moves and the best vertex to move ----------
-#
-# A bisection is the work of one team.  Its vertices stand at the positions lower ... upper - 1 of
-# a
-# candidate's order, and positions name them here.
-#
-# The key of a position holds the gain of moving its vertex and, below it, the position under a
-# mask:
-# one comparison decides, of equal gains a random vertex wins, and the largest key holds its
-# position.
-# Where one lane does the work, the largest key of every group of positions is kept: a step
-# examines
-# groups, and a move only into the groups of its neighbours.  Several lanes examine all keys in
-# every
-# step.  That takes them less time than to keep groups: lanes that look through groups wait for
-# each
-# other.
+# The two sides of an unfinished bisection (see the top) ----------------------------------------
 
 
 GROUP = 32
@@ -94,20 +77,20 @@ GROUP = 32
 LOWEST = -(2**63)
 
 BARRED = 2
-"""Added to the side, 0 or 1, of a position that may not move."""
+"""Added to the side, 0 or 1, of a position that must not move."""
 
 
 class BisectionTotals(kl.Words):
-    """What is known of an attempt at a bisection.
+    """Results of an attempt at a bisection.
 
-    There are such words for each block, and a bisection has those of its first block.
+    Each block has such words; a bisection uses those of its first block.
     """
 
     weight: int  # of side 0
     count: int  # vertices of side 0
     cut: int
     excess: int  # weight above the limits of this bisection
-    overload: int  # weight above what all blocks of a side may weigh together
+    overload: int  # weight above the sums of the limits of the blocks of a side
     grown_cut: int  # before refinement
 
 
@@ -124,7 +107,7 @@ class Attempts(kl.Record):
     Attributes
     ----------
     side : array of int8, shape (a * n,)
-        0 or 1 for each position, and marks.
+        0 or 1 for each position, plus marks.
     key : array of int64, shape (a * n,)
         Gain and masked number of each position.
     moves : array of int32, shape (a * n,)
@@ -143,20 +126,20 @@ class Attempts(kl.Record):
 
 
 class AttemptScratch(kl.Record):
-    """Attempts, and scratch memory of a team for the nets of a vertex that moves, one for a lane.
+    """Attempts, and scratch memory of a team for the nets of a moved vertex, one net per lane.
 
     Attributes
     ----------
     side, key, moves, best, totals : array
-        Those of `Attempts`.
+        The arrays of `Attempts`.
     stops : team array of int32
-        Pins at the positions before stops[j] and behind the earlier nets' are pins of net j,
+        The pins of net j are at the positions from stops[j - 1] to stops[j] - 1.
     shifts : team array of int64
-        shifts[j] before them among all pins.
+        Added to a position for its place among all pins.
     near, across : team array of int32
-        How many other pins each net has on the side that is left, and across.
+        Number of other pins of each net on the side that the vertex leaves, and on the other.
     change_near, change_across : team array of int64
-        How the keys of these change.
+        Changes of the keys of these pins.
     """
 
     side: Array
@@ -173,20 +156,20 @@ class AttemptScratch(kl.Record):
 
 
 class Bisection(kl.Record):
-    """Where an attempt at a bisection has its part of the arrays.
+    """The places of an attempt at a bisection in the arrays.
 
     Attributes
     ----------
     attempt, split : int
-        Which attempt at which bisection.
+        Numbers of the attempt and of the bisection.
     base, own : int
-        Where vertices and positions of the candidate begin, and positions of the attempt.
+        Where the vertices and positions of the candidate begin, and the positions of the attempt.
     lower, upper : int
         Positions of the bisection.
     groups, totals : int
-        Where the largest keys of its groups begin, and the words of its totals.
+        Where the largest keys of its groups and the words of its totals begin.
     mask, bits : int
-        What positions in keys are masked with, and how many bits they have.
+        Mask of positions in keys, and number of their bits.
     shift : int
         Arc weights lose this many bits.
     """
@@ -206,20 +189,20 @@ class Bisection(kl.Record):
 
 @dataclass(frozen=True)
 class Stage(kl.Static):
-    """What is done with attempts at bisections, move by move.
+    """A step for each attempt at a bisection: growing, or refinement.
 
     Attributes
     ----------
     work : DeviceFunction
         ``kl.work(bisection, splits, graph, candidates, attempts, state, rule)``.
     rule : GainRule
-    room : int
-        Elements of the scratch arrays of a team.
+    space : int
+        Length of the scratch arrays of a team.
     """
 
     work: kl.DeviceFunction
     rule: GainRule
-    room: int
+    space: int
 
 
 @kl.kernel
@@ -230,10 +213,10 @@ def work_on_attempt(i, splits: bisection_state.Splits, graph: Csr,
     working = AttemptScratch(
         side=attempts.side, key=attempts.key, moves=attempts.moves, best=attempts.best,
         totals=attempts.totals,
-        stops=kl.team_array(kl.int32, stage.room), shifts=kl.team_array(kl.int64, stage.room),
-        near=kl.team_array(kl.int32, stage.room), across=kl.team_array(kl.int32, stage.room),
-        change_near=kl.team_array(kl.int64, stage.room),
-        change_across=kl.team_array(kl.int64, stage.room))
+        stops=kl.team_array(kl.int32, stage.space), shifts=kl.team_array(kl.int64, stage.space),
+        near=kl.team_array(kl.int32, stage.space), across=kl.team_array(kl.int32, stage.space),
+        change_near=kl.team_array(kl.int64, stage.space),
+        change_across=kl.team_array(kl.int64, stage.space))
     attempt = i // state.recursion.splits
     c = attempt // state.recursion.trials
     split = state.recursion.first_split + i % state.recursion.splits
@@ -255,52 +238,53 @@ def work_on_attempt(i, splits: bisection_state.Splits, graph: Csr,
 
 @kl.device
 def groups_of(bisection: Bisection):
-    """Number of groups of its positions."""
+    """Number of groups of the positions."""
     return (bisection.upper - bisection.lower + GROUP - 1) // GROUP
 
 
 @kl.device
 def group_words(n, k):
-    """Words for the groups of one attempt at all bisections of a level."""
+    """Number of words for the groups of one attempt at all bisections of a level."""
     return n // (GROUP // 2) + 2 * k + 2
 
 
 @kl.device
 def first_group(attempt, lower, block, sizes: bisection_state.BisectionSizes):
-    """Where the groups of an attempt begin whose bisection is the one of `block` and others.
+    """Return where the groups of an attempt at the bisection from `block` on begin.
 
-    Two sides of groups fit between it and the next: their numbers round up by less than 2.
+    There is space for two sides of groups before the next bisection: their numbers are rounded up
+    by less than 2.
     """
     return attempt * group_words(sizes.vertices, sizes.blocks) + lower // (GROUP // 2) + 2 * block
 
 
 @kl.device
 def mask_of(attempt, keys: bisection_state.Keys):
-    """What the positions in the keys of an attempt are masked with: its order among equal gains."""
+    """Return the mask of positions in an attempt's keys, which orders equal gains."""
     return hash_of(attempt, keys.seed) & ((kl.int64(1) << keys.key_bits) - 1)
 
 
 @kl.device
 def key_of(p, gain, mask, bits):
-    """The key of position p."""
+    """Return the key of position p."""
     return gain * (kl.int64(1) << bits) + (p ^ mask)
 
 
 @kl.device
 def position_in(key, mask, bits):
-    """The position that a key names."""
+    """Return the position in a key."""
     return (key & ((kl.int64(1) << bits) - 1)) ^ mask
 
 
 @kl.device
 def turned(key, bisection: Bisection):
-    """The key of a vertex that changes sides: it would gain by going back what it lost."""
+    """Return the key of a vertex that has changed sides: its gain changes its sign."""
     return 2 * (key & ((kl.int64(1) << bisection.bits) - 1)) - key
 
 
 @kl.device
 def best_in_group(first, wanted, bisection: Bisection, attempts: AttemptScratch):
-    """Largest key of the group from `first` on among vertices that may leave side `wanted`."""
+    """Return the largest key, in the group from `first` on, of a vertex that may leave `wanted`."""
     own = bisection.own
     top = kl.int64(LOWEST)
     for p in range(first, min(first + GROUP, bisection.upper)):
@@ -311,7 +295,7 @@ def best_in_group(first, wanted, bisection: Bisection, attempts: AttemptScratch)
 
 @kl.device
 def find_best_of_groups(bisection: Bisection, attempts: AttemptScratch):
-    """Fill in the largest keys of all groups, for both sides, where one lane is the team."""
+    """Store the largest keys of all groups, for both sides, if the team is one lane."""
     if kl.team_size() == 1:
         groups = groups_of(bisection)
         for g in range(2 * groups):
@@ -322,7 +306,7 @@ def find_best_of_groups(bisection: Bisection, attempts: AttemptScratch):
 
 @kl.device
 def best_of_side(here, bisection: Bisection, attempts: AttemptScratch):
-    """Largest key of all that may leave side `here`; all lanes get it."""
+    """Return the largest key of all vertices that may leave side `here`, to all lanes."""
     top = kl.int64(LOWEST)
     if kl.team_size() == 1:
         groups = groups_of(bisection)
@@ -338,7 +322,7 @@ def best_of_side(here, bisection: Bisection, attempts: AttemptScratch):
 
 @kl.device
 def keep_best(q, bisection: Bisection, attempts: AttemptScratch):
-    """Correct the best of q's group after a change of its key: look through it if that was it."""
+    """Update the best key of q's group after q's key has changed; search the group if needed."""
     there = kl.int64(attempts.side[bisection.own + q])
     if there < BARRED:
         g = (q - bisection.lower) // GROUP
@@ -355,12 +339,12 @@ def keep_best(q, bisection: Bisection, attempts: AttemptScratch):
 @kl.device
 def move(p, here, opening, bisection: Bisection, graph: Csr, candidates: bisection_state.Candidates,
          attempts: AttemptScratch, rule: GainRule):
-    """Move the vertex at p off side `here` and bar it; its neighbours' gains follow.
+    """Move the vertex at p away from side `here`, bar it, and update its neighbours' gains.
 
-    Neighbours in the state `opening` may leave side 1 from now on.
+    Neighbours in the state `opening` may then leave side 1. Returns the vertex.
     """
     own = bisection.own
-    key = attempts.key[own + p]  # which does not follow; later it would take longer to read
+    key = attempts.key[own + p]  # not changed by `follow`; reading it later would take longer
     v = rule.follow(p, here, opening, bisection, graph, candidates, attempts)
     if kl.lane() == 0:
         attempts.key[own + p] = turned(key, bisection)
@@ -376,7 +360,7 @@ def move(p, here, opening, bisection: Bisection, graph: Csr, candidates: bisecti
 
 @kl.device
 def store_totals(totals, begin, weight, count, cut):
-    """Keep weight and number of vertices of side 0 and the cut; the team together."""
+    """Store weight and vertex count of side 0, and the cut. Called by a team."""
     if kl.lane() == 0:
         totals[begin + BisectionTotals.weight] = weight
         totals[begin + BisectionTotals.count] = count

@@ -1,11 +1,11 @@
-"""Greedy graph growing: one side of a bisection grows from a vertex drawn at random.
+"""Greedy graph growing: one side of a bisection grows from a random vertex.
 
-The side takes the vertex next to it that adds least to the cut, until it weighs what it should
-(G. Karypis, V. Kumar, SIAM J. Sci. Comput. 20 (1998) 359-392, section 4.1).  Every second attempt
-takes the one with the heaviest arcs to the side, which is the maximum adjacency order (M. Stoer,
-F. Wagner, J. ACM 44 (1997) 585-591): where degrees or weights differ much, what adds least are
-light vertices, wherever growing begins, and all attempts of the first kind end alike.  Where
-nothing is next to the side, as in graphs of several components, it goes on from another vertex.
+Each step adds the neighbour of the side that increases the cut least, until the side has its target
+weight (G. Karypis, V. Kumar, SIAM J. Sci. Comput. 20 (1998) 359-392, section 4.1). Every second
+attempt adds the vertex with the heaviest arcs to the side, which is the maximum adjacency order
+(M. Stoer, F. Wagner, J. ACM 44 (1997) 585-591): if degrees or weights differ much, attempts of the
+first kind add light vertices wherever they begin, and all end alike. If the side has no neighbour,
+as in graphs of several components, growing continues from another vertex.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from portpart.graphs import Csr
 from portpart.primitives import hash_of
 
 UNTOUCHED = 1 + fm_gains.BARRED
-"""On side 1 and next to nothing of side 0."""
+"""The state of a vertex on side 1 without a neighbour on side 0."""
 
 
 class SideGrowth(kl.Record):
-    """How side 0 grows.
+    """Goal and rule of the growth of side 0.
 
     Attributes
     ----------
     goal : int
-        What it should weigh.
+        Target weight.
     min_count, max_count : int
-        How many vertices it needs, and may have.
+        Minimum and maximum number of vertices.
     start : int
-        The position where it begins.
+        First position.
     by_connection : bool
-        Whether keys hold twice the weight of arcs to it, not gains.
+        Whether keys contain twice the weight of arcs to the side, instead of gains.
     """
 
     goal: int
@@ -45,7 +45,7 @@ class SideGrowth(kl.Record):
 
 @kl.device
 def next_untouched(turn, growth: SideGrowth, bisection: fm_gains.Bisection, side):
-    """First turn from `turn` on, going round from the start, at an untouched position; else -1."""
+    """First turn from `turn` on at an untouched position, cyclically from the start; else -1."""
     lower = bisection.lower
     size = bisection.upper - lower
     found = kl.int64(size)
@@ -63,9 +63,9 @@ def next_untouched(turn, growth: SideGrowth, bisection: fm_gains.Bisection, side
 
 @kl.device
 def uses_connectivity(attempt, recursion: Recursion):
-    """Whether an attempt grows by the weight of arcs to the side, not by what is added to the cut.
+    """Whether an attempt grows by the weight of arcs to the side instead of gains.
 
-    Keys hold twice that weight then, which is the gain but for what a vertex has `inside`.
+    Its keys contain twice that weight, which is the gain plus the vertex's `inside`.
     """
     return attempt % recursion.trials % 2 == 1
 
@@ -73,7 +73,7 @@ def uses_connectivity(attempt, recursion: Recursion):
 @kl.device
 def switch_to_gains(bisection: fm_gains.Bisection, candidates: Candidates,
                     attempts: fm_gains.AttemptScratch):
-    """Let keys of an attempt that went by connection hold gains."""
+    """Change the keys of an attempt from connectivity to gains."""
     own = bisection.own
     for p in range(bisection.lower + kl.lane(), bisection.upper, kl.team_size()):
         known = candidates.inside[bisection.base + p] * (kl.int64(1) << bisection.bits)
@@ -86,7 +86,7 @@ def switch_to_gains(bisection: fm_gains.Bisection, candidates: Candidates,
 @kl.device
 def grow(growth: SideGrowth, bisection: fm_gains.Bisection, graph: Csr, candidates: Candidates,
          attempts: fm_gains.AttemptScratch, rule: fm_gains.GainRule):
-    """Let side 0 take vertices until it weighs what it should."""
+    """Add vertices to side 0 until it has its target weight."""
     goal = growth.goal
     lower = bisection.lower
     turn = kl.int64(0)
@@ -122,7 +122,7 @@ def grow(growth: SideGrowth, bisection: fm_gains.Bisection, graph: Csr, candidat
 @kl.kernel
 def begin_growing(i, graph: Csr, candidates: Candidates, attempts: fm_gains.Attempts,
                   state: Attempting, rule: fm_gains.GainRule):
-    """Put vertex i on side 1 of its bisection, in all attempts; note what is `inside`."""
+    """Put vertex i on side 1 of its bisection, in all attempts; store its `inside`."""
     n = state.sizes.vertices
     c = i // n
     p = kl.int64(candidates.place[i])

@@ -21,23 +21,23 @@ from portpart.primitives import iota
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-# Silence of C code: METIS prints to standard output where a side of a bisection stays empty ----
+# Silence of C code: METIS prints to standard output if a side of a bisection remains empty -----
 
 
 _one_at_a_time = threading.RLock()
 
-if hasattr(os, "register_at_fork"):  # a fork must not find it held by a thread that it has not
+if hasattr(os, "register_at_fork"):  # a child must not inherit the lock held by another thread
     os.register_at_fork(before=_one_at_a_time.acquire, after_in_parent=_one_at_a_time.release,
                         after_in_child=_one_at_a_time.release)
 
 
 @contextmanager
 def silenced_c_stdout() -> Iterator[None]:
-    """Discard what C code prints by ``printf`` inside the block.
+    """Discard the ``printf`` output of C code inside the block.
 
-    The C library's variable `stdout` points elsewhere for that time, and no file descriptor
-    changes: what Python's threads and other processes write arrives as ever.  Where the library
-    has no such variable, as on Windows, nothing is done.
+    The C library's variable `stdout` is replaced, and no file descriptor changes: output of
+    Python's threads and of other processes is not affected. On libraries without such a variable,
+    as on Windows, the function does nothing.
     """
     place = _stdout_of_c()
     if place is None:
@@ -59,14 +59,14 @@ def _stdout_of_c() -> Any:
     library = ctypes.CDLL(None)
     if sys.platform == "darwin":
         return ctypes.c_void_p.in_dll(library, "__stdoutp")
-    # Other libraries than GNU's keep it where it cannot be changed.
+    # Libraries other than GNU's have no stdout that can be replaced.
     known = hasattr(library, "gnu_get_libc_version")
     return ctypes.c_void_p.in_dll(library, "stdout") if known else None
 
 
 @cache
 def _nowhere() -> int | None:
-    """A stream that is written nowhere; stays open."""
+    """Return a stream that discards output; it stays open."""
     opened = ctypes.CDLL(None).fopen
     opened.restype = ctypes.c_void_p
     stream: int | None = opened(os.fsencode(os.devnull), b"w")
@@ -76,15 +76,14 @@ def _nowhere() -> int | None:
 # The initial partition: METIS on the coarsest graph, by bisections or by its k-way method ------
 #
 # On graphs of a few vertices per block the cut of recursive bisection is up to 40 % lower, in a
-# third
-# of the time (measured: Delaunay graphs of 32 vertices per block).
+# third of the time (measured: Delaunay graphs of 32 vertices per block).
 
 
 MAX_METIS_SUM = 2**30
-"""METIS adds weights in 32 bits; totals are scaled below this."""
+"""METIS adds weights in 32 bits; sums are scaled below this."""
 
 MAX_METIS_IMBALANCE = 1000
-"""METIS takes thousandths in 32 bits; more than this is no limit anyway."""
+"""METIS uses thousandths in 32 bits; a larger imbalance is no limit anyway."""
 
 
 def metis_partition(matrix: csr_array, vertex_weights: np.ndarray | None, num_blocks: int,
@@ -92,22 +91,22 @@ def metis_partition(matrix: csr_array, vertex_weights: np.ndarray | None, num_bl
                     recursive: bool = True) -> np.ndarray:
     """Partition a small graph on the host by METIS.
 
-    The vertices are shuffled by the seed and the rows sorted before METIS sees them: the result
-    depends on the graph and the seed only, and METIS's own seed alone barely changes it.
-    Arcs of weight zero count one, for METIS may hang on them.  Weights whose sums would overflow
-    METIS's 32 bits are scaled down.
+    The vertices are shuffled by the seed and the rows sorted first, so that the result depends on
+    the graph and the seed only; METIS's own seed has almost no effect. Arcs of weight zero count
+    as one, because METIS may hang on them. Weights whose sums would overflow METIS's 32 bits are
+    scaled down.
 
     Parameters
     ----------
     shares : numpy.ndarray of float64, shape (k,), optional
-        Share of the weight that each block is to get, in sum 1.
+        Share of each block in the weight; the sum is 1.
     recursive : bool
-        By recursive bisection, else by the k-way method.
+        Whether to bisect recursively; else by the k-way method.
 
     Returns
     -------
     numpy.ndarray of int32, shape (n,)
-        May violate the balance: refinement repairs it.
+        May exceed limits: refinement repairs this.
     """
     import pymetis
 
@@ -131,16 +130,16 @@ def metis_partition(matrix: csr_array, vertex_weights: np.ndarray | None, num_bl
 
 
 def _ufactor(imbalance: float, num_blocks: int) -> int:
-    """Imbalance of one bisection, in thousandths, such that all of them make `imbalance`.
+    """Return the imbalance of one bisection, in thousandths, so that all make `imbalance`.
 
-    The k-way method divides once, as one bisection does.
+    The k-way method divides once, like one bisection.
     """
     depth = math.log2(num_blocks)
     return max(1, round(1000 * ((1 + imbalance) ** (1 / depth) - 1)))
 
 
 def scaled(weights: np.ndarray) -> np.ndarray:
-    """Weights as int32 with a sum that METIS can hold; what was positive stays positive."""
+    """Return weights as int32 with a sum that METIS can hold; positive weights stay positive."""
     total = int(weights.sum(dtype=np.int64))
     if total <= MAX_METIS_SUM:
         return weights.astype(np.int32)
@@ -152,7 +151,7 @@ def scaled(weights: np.ndarray) -> np.ndarray:
 
 
 def trivial_partition(graph: EitherGraph, num_blocks: int) -> Array | None:
-    """The partition of `graph` if it is obvious, else None."""
+    """Return the partition of `graph` if it is obvious, else None."""
     if num_blocks == 1 or graph.num_vertices == 0:
         return graph.space.zeros(graph.num_vertices, np.int32)
     if num_blocks >= graph.num_vertices:

@@ -11,7 +11,7 @@ from portpart.backends import language as kl
 @kl.device
 def others_inside(net, i, graph: net_keys.VertexNets, candidates: Candidates,
                   sizes: BisectionSizes):
-    """How many other pins a net of vertex i has in the same bisection."""
+    """Return the number of other pins of a net of vertex i in the same bisection."""
     base = i // sizes.vertices * sizes.vertices
     found = kl.int64(0)
     for pin in range(graph.nets.begin[net], graph.nets.end[net]):
@@ -23,7 +23,7 @@ def others_inside(net, i, graph: net_keys.VertexNets, candidates: Candidates,
 
 @kl.device
 def nets_inside(i, graph: net_keys.VertexNets, candidates: Candidates, state: Keyed):
-    """What its nets with other pins in the bisection would cost."""
+    """Return a lane's share of the cost of i's nets if i is alone on its side."""
     v = i % state.sizes.vertices
     total = kl.int64(0)
     zero = kl.int64(0)
@@ -37,7 +37,7 @@ def nets_inside(i, graph: net_keys.VertexNets, candidates: Candidates, state: Ke
 @kl.device
 def pull_of_nets(i, graph: net_keys.VertexNets, candidates: Candidates, attempts: fm_gains.Attempts,
                  state: Keyed):
-    """What its nets gain if it changes from side 0 to side 1."""
+    """Return a lane's share of the gain of i's nets if i moves from side 0 to side 1."""
     base = i // state.sizes.vertices * state.sizes.vertices
     pull = kl.int64(0)
     for place in range(graph.begin[i - base] + kl.lane(), graph.end[i - base], kl.team_size()):
@@ -59,7 +59,7 @@ def pull_of_nets(i, graph: net_keys.VertexNets, candidates: Candidates, attempts
 @kl.device
 def undo_net_moves(made, kept, again, bisection: fm_gains.Bisection, graph: net_keys.VertexNets,
                    candidates: Candidates, attempts: fm_gains.AttemptScratch):
-    """Go back move by move, the last one first."""
+    """Undo moves one by one, the last one first."""
     own = bisection.own
     for m in range(made - kept):
         p = kl.int64(attempts.moves[own + bisection.lower + made - 1 - m])

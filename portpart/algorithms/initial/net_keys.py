@@ -1,4 +1,4 @@
-"""First keys of the vertices of a hypergraph, and what its nets cost."""
+"""First keys of the vertices of a hypergraph, and costs of nets."""
 
 from __future__ import annotations
 
@@ -9,23 +9,19 @@ from portpart.backends import language as kl
 from portpart.backends.programs import Array
 from portpart.graphs import Csr, Hypergraph, Nets
 
-# Gains of the nets of a hypergraph, of which those cost that have pins on two sides ------------
+# Gains of the nets of a hypergraph; nets with pins on two sides have costs ---------------------
 #
-# Such a net costs its weight, and for each of its s pins on one side and each on the other a share
-# of
-# ``1 / (s - 1)`` of that.  The first alone leaves nearly all moves without a gain, for a net gains
-# or
-# loses by its last pin on a side only; the second alone is the cut of a graph of cliques.  With
-# both,
-# moves that bring a net closer to one side count as well.
+# A cut net costs its weight, plus ``1 / (s - 1)`` of it for each pair of its s pins on two sides.
+# With the first term alone, nearly all moves have gain 0, because a net gains or loses only by its
+# last pin on a side. The second term alone is the cut of a graph of cliques. With both, moves that
+# bring a net closer to one side also have gains.
 #
-# Only pins inside a bisection count.  So each part of a net that a bisection cuts is a separate
-# net
-# in the next ones, and what all bisections cut together is the connectivity less one (km1).
+# Only pins inside a bisection count. So each part of a cut net is a separate net in the next
+# bisections, and the cuts of all bisections add up to the connectivity minus one (km1).
 
 
 PRICE = 840
-"""What a cut net of weight 1 costs: a multiple of 1 ... 8, so that shares are exact for most."""
+"""Cost of a cut net of weight 1: a multiple of 1 ... 8, so that most shares are exact."""
 
 
 class VertexNets(Csr):
@@ -35,7 +31,7 @@ class VertexNets(Csr):
 
 
 def incidence_of(hypergraph: Hypergraph) -> VertexNets:
-    """The rows of a hypergraph in both directions."""
+    """Return the rows of a hypergraph in both directions."""
     return VertexNets(**dict(hypergraph.csr.named()), nets=hypergraph.nets)
 
 
@@ -47,13 +43,13 @@ def size_of(net, graph: VertexNets):
 
 @kl.device
 def scaled_cost(net, shift, graph: VertexNets):
-    """What it costs to cut a net, pairs of pins aside."""
+    """Return the cost of a cut net, without the term of pairs."""
     return PRICE * (kl.value_or(graph.nets.weights, net, 1) >> shift)
 
 
 @kl.device
 def cost_of(near, across, net, shift, graph: VertexNets):
-    """What a net costs with a pin here, this many others on its side, and this many across."""
+    """Return the cost of a net: pin here, `near` others on its side, `across` on the other."""
     result = kl.int64(0)
     if across > 0:
         cost = scaled_cost(net, shift, graph)
@@ -63,42 +59,42 @@ def cost_of(near, across, net, shift, graph: VertexNets):
 
 @kl.device
 def gain_of(near, across, net, shift, graph: VertexNets):
-    """What a net gains if one pin changes sides, with this many others on its side and across."""
+    """Return the gain of a net if one pin changes sides; arguments as for `cost_of`."""
     cost = scaled_cost(net, shift, graph)
     share = cost // max(kl.int64(1), size_of(net, graph) - 1)
     return cost * (kl.int64(near == 0) - kl.int64(across == 0)) + share * (across - near)
 
 
-# First keys of the vertices of a hypergraph: what its nets gain by moves as a bisection begins
+# First keys of the vertices of a hypergraph: gains of moves at the begin of a bisection --------
 #
-# Every net updates its pins, so that no vertex of many nets is the work of few lanes.  Most nets
-# have
-# few pins, which are compared with each other; those of the others are counted.
+# Every net updates its pins, so that a vertex of many nets is not the work of few lanes. Most nets
+# have few pins, which are compared with each other; pins of larger nets are counted.
 
 
 MAX_COMPARED = 32
-"""Pins of a net that are compared with each other, at most."""
+"""Maximum number of pins of a net that are compared with each other."""
 
 COUNTED = 64
-"""Blocks whose pins of a net are counted at a time."""
+"""Number of blocks in which a net's pins are counted at a time."""
 
 GROUP_OF_NETS = 4
-"""Nets that a team looks through for those of many pins."""
+"""Nets that a team searches for large ones."""
 
 CODES = 2 * COUNTED
-"""What `code_of` may say of pins there."""
+"""Number of values of `code_of` in these blocks."""
 
 
 class PinCodes(kl.Record):
-    """What a team knows of a net, in scratch memory: `code_of` of each pin, or pins by code."""
+    """Scratch memory of a team for one net: the code of each pin, or counts of pins by code."""
 
     codes: Array
 
 
 @kl.kernel
 def begin_net_key(i, candidates: Candidates, attempts: Attempts, state: Keyed):
-    """Begin the key of vertex i without gains; one without a projected side goes to its better
-    side.
+    """Begin the key of vertex i without gains.
+
+    A vertex without a projected side goes to its better connected side.
     """
     n = state.sizes.vertices
     here = side_at(i // n * n + candidates.place[i], attempts)
@@ -108,9 +104,9 @@ def begin_net_key(i, candidates: Candidates, attempts: Attempts, state: Keyed):
 
 @kl.device
 def code_of(place, base, graph: VertexNets, candidates: Candidates, attempts: Attempts):
-    """Twice the first block of the bisection that a pin is in, and its side; marks do not count.
+    """Return twice the first block of a pin's bisection, plus its side without marks.
 
-    Blocks that are bisected no more keep the marks of the last time.
+    Blocks that are not bisected any more keep their last marks.
     """
     w = base + graph.nets.pins[place]
     return 2 * kl.int64(candidates.part[w]) + (attempts.side[base + candidates.place[w]] & 1)
@@ -119,7 +115,7 @@ def code_of(place, base, graph: VertexNets, candidates: Candidates, attempts: At
 @kl.device
 def update_key(place, base, gain, graph: VertexNets, candidates: Candidates, attempts: Attempts,
                keys: Keys):
-    """Add what a net gains by a pin to the pin's key."""
+    """Add the gain of a net to the key of one of its pins. Atomic."""
     if gain != 0:
         w = base + graph.nets.pins[place]
         kl.atomic_add(attempts.key, base + candidates.place[w],
@@ -128,7 +124,7 @@ def update_key(place, base, gain, graph: VertexNets, candidates: Candidates, att
 
 @kl.device
 def add_cut(block, near, across, net, base, graph: VertexNets, attempts: Attempts, state: Keyed):
-    """Add what a net is cut to the bisection of a block and others, if it is."""
+    """Add the cost of a cut net to the bisection from `block` on. Atomic."""
     cut = cost_of(near, across, net, state.keys.weight_shift, graph)
     if cut > 0:
         begin = NUM_TOTALS * (base // state.sizes.vertices * state.sizes.blocks + block)
@@ -138,9 +134,9 @@ def add_cut(block, near, across, net, base, graph: VertexNets, attempts: Attempt
 @kl.kernel
 def add_gains_of_small_net(i, graph: VertexNets, candidates: Candidates, attempts: Attempts,
                            state: Keyed):
-    """Add what net i of all candidates gains by its few pins to their keys, and what it is cut.
+    """Add the gains of the pins of net i to their keys, and its cost, if it has few pins.
 
-    The first pin in a bisection adds the cut.
+    i counts the nets of all candidates. The first pin in a bisection adds the cost.
     """
     codes = kl.team_array(kl.int32, MAX_COMPARED)
     net = i % state.sizes.nets
@@ -153,7 +149,7 @@ def add_gains_of_small_net(i, graph: VertexNets, candidates: Candidates, attempt
         kl.team_sync()
         for j in range(kl.lane(), size, kl.team_size()):
             mine = kl.int64(codes[j])
-            near = kl.int64(-1)  # the pin itself is counted
+            near = kl.int64(-1)  # excludes the pin itself
             across = kl.int64(0)
             before = kl.int64(0)
             for other in range(size):
@@ -168,9 +164,9 @@ def add_gains_of_small_net(i, graph: VertexNets, candidates: Candidates, attempt
 
 
 @kl.device
-def copy_blocks(low, net, base, known: PinCodes, graph: VertexNets, candidates: Candidates,
+def update_blocks(low, net, base, known: PinCodes, graph: VertexNets, candidates: Candidates,
                 attempts: Attempts, state: Keyed):
-    """Update the pins of a net in COUNTED blocks from `low` on.  All lanes of a team together."""
+    """Update the pins of a net in COUNTED blocks from `low` on. Called by all lanes of a team."""
     begin = kl.int64(graph.nets.begin[net])
     end = kl.int64(graph.nets.end[net])
     for code in range(kl.lane(), CODES, kl.team_size()):
@@ -199,7 +195,7 @@ def copy_blocks(low, net, base, known: PinCodes, graph: VertexNets, candidates: 
 @kl.kernel
 def add_gains_of_large_nets(i, graph: VertexNets, candidates: Candidates, attempts: Attempts,
                             state: Keyed):
-    """The same for the nets of many pins in group i, which a team takes in turn."""
+    """Do the same for the nets with many pins in group i, one net at a time."""
     known = PinCodes(codes=kl.team_array(kl.int32, CODES))
     first = i * GROUP_OF_NETS
     large = kl.int64(0)
@@ -220,5 +216,5 @@ def add_gains_of_large_nets(i, graph: VertexNets, candidates: Candidates, attemp
         lowest = kl.team_min(lowest)
         highest = kl.team_max(highest)
         for low in range(lowest, highest + 1, COUNTED):
-            copy_blocks(low, net, base, known, graph, candidates, attempts, state)
+            update_blocks(low, net, base, known, graph, candidates, attempts, state)
         large &= large - 1

@@ -1,7 +1,7 @@
-"""How gains follow when a vertex of a hypergraph changes sides.
+"""Updates of gains when a vertex of a hypergraph changes sides.
 
-A lane alone goes from net to net.  The lanes of a team take a net each, then share out the pins of
-all these nets: else all would wait for the one with the largest.
+A single lane updates net after net. The lanes of a team take a net each, and divide the pins of all
+these nets among them: otherwise all would wait for the lane with the largest net.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class MovedVertex(kl.Record):
 @kl.device
 def position_of(pin, moved: MovedVertex, bisection: Bisection, graph: VertexNets,
                 candidates: Candidates):
-    """Where a pin stands, if it is another one of the bisection; else NOWHERE."""
+    """Return the position of a pin if it is another vertex of the bisection; else NOWHERE."""
     q = kl.int64(candidates.place[bisection.base + graph.nets.pins[pin]])
     inside = bisection.lower <= q and q < bisection.upper and q != moved.position
     return q if inside else kl.int64(NOWHERE)
@@ -43,36 +43,37 @@ def position_of(pin, moved: MovedVertex, bisection: Bisection, graph: VertexNets
 
 @kl.device
 def unit_of(net, bisection: Bisection, graph: VertexNets):
-    """What cutting a net costs, pairs of pins aside, as keys count it."""
+    """Return the cost of a cut net in units of keys, without the term of pairs."""
     return scaled_cost(net, bisection.shift, graph) * (kl.int64(1) << bisection.bits)
 
 
 @kl.device
 def shares_of(net, bisection: Bisection, graph: VertexNets):
-    """Twice what each pair of pins on two sides adds to that."""
+    """Return twice the cost in keys of each pair of a net's pins on two sides."""
     share = scaled_cost(net, bisection.shift, graph) // max(kl.int64(1), size_of(net, graph) - 1)
     return 2 * share * (kl.int64(1) << bisection.bits)
 
 
 @kl.device
 def change_of_near(near, across, unit, shares):
-    """How keys of pins on the side that is left change, where this many others are on each.
+    """Return the change of keys of pins on the side that is left; counts exclude the moved pin.
 
-    The cost counts where a side had, or has now, one pin or none (Fiduccia, Mattheyses, 1982).
+    The cost of the cut changes gains if a side had, or now has, at most one pin (Fiduccia,
+    Mattheyses, 1982).
     """
     return shares + unit * (kl.int64(across == 0) + kl.int64(near == 1))
 
 
 @kl.device
 def change_of_across(near, across, unit, shares):
-    """The same of pins on the other side, which see sides exchanged, and gain what those lose."""
+    """Return the change for the other side, with sides exchanged and the opposite sign."""
     return -shares - unit * (kl.int64(across == 1) + kl.int64(near == 0))
 
 
 @kl.device
 def add_change(q, change_near, change_across, moved: MovedVertex, bisection: Bisection,
                attempts: AttemptScratch):
-    """Let the key at q follow."""
+    """Change the key at q; open the vertex if it has the state `opening`. Atomic."""
     slot = bisection.own + q
     there = kl.int64(attempts.side[slot])
     change = kl.int64(change_near)
@@ -87,7 +88,7 @@ def add_change(q, change_near, change_across, moved: MovedVertex, bisection: Bis
 @kl.device
 def update_net_keys(net, moved: MovedVertex, bisection: Bisection, graph: VertexNets,
                     candidates: Candidates, attempts: AttemptScratch):
-    """Let gains of a net's pins follow a move; a lane alone."""
+    """Update the keys of a net's pins after a move. Called by a team of one lane."""
     near = kl.int64(0)
     across = kl.int64(0)
     for pin in range(graph.nets.begin[net], graph.nets.end[net]):
@@ -110,14 +111,14 @@ def update_net_keys(net, moved: MovedVertex, bisection: Bisection, graph: Vertex
 
 @kl.device
 def turn_of(position, nets, attempts: AttemptScratch):
-    """Which of this many nets of a team the pin at a position is of."""
+    """Return which of the `nets` nets of a team the pin at a position belongs to."""
     return lower_bound(attempts.stops, 0, nets - 1, position + 1)
 
 
 @kl.device
 def pin_at(position, nets, moved: MovedVertex, bisection: Bisection, graph: VertexNets,
            candidates: Candidates, attempts: AttemptScratch):
-    """Where the pin at a position of a team's nets stands, below its net's turn; or NOWHERE."""
+    """Return the index of a pin's net in the high bits and its position below; or NOWHERE."""
     result = kl.int64(NOWHERE)
     if position < attempts.stops[nets - 1]:
         turn = turn_of(position, nets, attempts)
@@ -129,7 +130,7 @@ def pin_at(position, nets, moved: MovedVertex, bisection: Bisection, graph: Vert
 
 @kl.device
 def count_pin(pin, moved: MovedVertex, bisection: Bisection, attempts: AttemptScratch):
-    """Count a pin of a team's nets on its side."""
+    """Count a pin of a team's nets on its side. Atomic."""
     if pin != NOWHERE:
         if kl.int64(attempts.side[bisection.own + (pin & 0xFFFFFFFF)] & 1) == moved.here:
             kl.team_atomic_add(attempts.near, pin >> 32, 1)
@@ -139,8 +140,8 @@ def count_pin(pin, moved: MovedVertex, bisection: Bisection, attempts: AttemptSc
 
 
 @kl.device
-def note_changes(turn, unit, shares, attempts: AttemptScratch):
-    """Note how keys of pins of a team's net change, whose pins have been counted."""
+def store_changes(turn, unit, shares, attempts: AttemptScratch):
+    """Store the changes of keys for the pins of a net, whose pins have been counted."""
     near = kl.int64(attempts.near[turn])
     across = kl.int64(attempts.across[turn])
     attempts.change_near[turn] = change_of_near(near, across, unit, shares)
@@ -150,7 +151,7 @@ def note_changes(turn, unit, shares, attempts: AttemptScratch):
 
 @kl.device
 def update_pin(pin, moved: MovedVertex, bisection: Bisection, attempts: AttemptScratch):
-    """Let the key of a pin of a team's nets follow."""
+    """Change the key of a pin of a team's nets."""
     if pin != NOWHERE:
         add_change(pin & 0xFFFFFFFF, attempts.change_near[pin >> 32],
                    attempts.change_across[pin >> 32], moved, bisection, attempts)
@@ -158,9 +159,9 @@ def update_pin(pin, moved: MovedVertex, bisection: Bisection, attempts: AttemptS
 
 
 @kl.device
-def follow_together(place, end, moved: MovedVertex, bisection: Bisection, graph: VertexNets,
+def update_nets_together(place, end, moved: MovedVertex, bisection: Bisection, graph: VertexNets,
                     candidates: Candidates, attempts: AttemptScratch):
-    """Let gains follow in the nets from a place on, as many as lanes; all lanes of a team."""
+    """Update keys in the nets from a place on, one net per lane. Called by all lanes of a team."""
     size = kl.int32(0)
     begin = kl.int64(0)
     unit = kl.int64(0)
@@ -180,7 +181,7 @@ def follow_together(place, end, moved: MovedVertex, bisection: Bisection, graph:
     attempts.across[mine] = kl.int32(0)
     pins = kl.int64(kl.team_last(stop))
     kl.team_sync()
-    # a lane keeps its first two pins at hand, where a block has most vertices' pins at once
+    # each lane keeps its first two pins: in a block these are all pins of most vertices
     first = pin_at(mine, nets, moved, bisection, graph, candidates, attempts)
     second = pin_at(mine + kl.team_size(), nets, moved, bisection, graph, candidates, attempts)
     count_pin(first, moved, bisection, attempts)
@@ -190,7 +191,7 @@ def follow_together(place, end, moved: MovedVertex, bisection: Bisection, graph:
                   bisection, attempts)
     kl.team_sync()
     if mine < nets:
-        note_changes(mine, unit, shares, attempts)
+        store_changes(mine, unit, shares, attempts)
     kl.team_sync()
     update_pin(first, moved, bisection, attempts)
     update_pin(second, moved, bisection, attempts)
@@ -204,7 +205,7 @@ def follow_together(place, end, moved: MovedVertex, bisection: Bisection, graph:
 @kl.device
 def update_keys_of_nets(p, here, opening, bisection: Bisection, graph: VertexNets,
                         candidates: Candidates, attempts: AttemptScratch):
-    """Let gains follow when the vertex at p, which is returned, leaves side `here`."""
+    """Update keys when the vertex at p leaves side `here`; return that vertex."""
     v = candidates.order[bisection.base + p]
     moved = MovedVertex(p, here, opening)
     begin = kl.int64(graph.begin[v])
@@ -214,5 +215,5 @@ def update_keys_of_nets(p, here, opening, bisection: Bisection, graph: VertexNet
             update_net_keys(graph.targets[place], moved, bisection, graph, candidates, attempts)
     else:
         for place in range(begin, end, kl.team_size()):
-            follow_together(place, end, moved, bisection, graph, candidates, attempts)
+            update_nets_together(place, end, moved, bisection, graph, candidates, attempts)
     return v

@@ -7,7 +7,7 @@ from dataclasses import replace
 from portpart.options import derived, option, option_class
 
 FEW_BLOCKS, MANY_BLOCKS = 8, 32
-"""Up to the first number there are few blocks, beyond the other one many."""
+"""Up to the first number there are few blocks, above the second many."""
 
 METHODS = ("metis", "metis-kway", "grown", "auto")
 
@@ -87,7 +87,7 @@ class GrowingOptions:
 
     @derived
     def num_hierarchies(self, num_blocks: int) -> int:
-        """On how many they grow."""
+        """Return the number of hierarchies for growing."""
         own = self.for_blocks(num_blocks)
         found = min(own.hierarchies, own.candidates, self.max_blocks // num_blocks)
         if num_blocks > MANY_BLOCKS and self.hierarchies_for_many is not None:
@@ -95,14 +95,14 @@ class GrowingOptions:
         return max(1, found)
 
     def max_moves(self, num_blocks: int, num_vertices: int) -> int:
-        """After how many moves a pass of refinement ends at the latest."""
+        """Return the maximum number of moves in a pass of refinement."""
         if num_blocks <= MANY_BLOCKS or self.max_moves_for_many is None:
             return num_vertices
         return self.max_moves_for_many
 
     @derived
     def for_blocks(self, num_blocks: int) -> GrowingOptions:
-        """The same with what differs where there are few or many blocks."""
+        """Return the options with the values for this number of blocks."""
         if num_blocks <= self.twice_up_to:
             more = replace(self, twice_up_to=0, trials=2 * self.trials,
                            refined_trials=2 * self.refined_trials)
@@ -118,7 +118,7 @@ class GrowingOptions:
 
     @derived
     def share(self, num_blocks: int) -> GrowingOptions:
-        """What of this each hierarchy has, whose candidates all count where there are several."""
+        """Return the options of each hierarchy; with several, all their candidates count."""
         own = self.for_blocks(num_blocks)
         if self.num_hierarchies(num_blocks) == 1:
             return own
@@ -129,12 +129,12 @@ class GrowingOptions:
 
     @derived
     def of_one(self) -> GrowingOptions:
-        """The same with one candidate."""
+        """Return the options with one candidate."""
         return replace(self, refined=1, refined_for_many=None, candidates=1,
                        candidates_for_many=None)
 
     def with_starts(self, starts: int) -> GrowingOptions:
-        """The same with this many candidates, each refined."""
+        """Return the options with this many candidates, each refined."""
         return replace(self, refined=starts, refined_for_many=None, candidates=starts,
                        candidates_for_many=None, max_candidates=max(starts, self.max_candidates))
 
@@ -143,7 +143,7 @@ GROWING_ON_NETS = GrowingOptions(
     hierarchies=16, hierarchies_for_many=4, candidates=16, refined=2, refined_for_many=1,
     shrink=3.0, shrink_for_many=6.0, net_levels_for_many=2, min_vertices=32, finest_passes=1,
     stall_limit=10, max_moves_for_many=16, max_net_size=128)
-"""For hypergraphs, whose hierarchies differ more, and whose partitions have more to lose."""
+"""For hypergraphs: their hierarchies differ more, and partitions differ more in quality."""
 
 
 @option_class
@@ -164,12 +164,12 @@ class InitialOptions:
 
     @property
     def grows(self) -> bool:
-        """Whether they are grown, where that can be."""
+        """Whether partitions are grown, where possible."""
         return self.method in ("grown", "auto")
 
     @property
     def bisects(self) -> bool:
-        """Whether METIS, where it is asked, bisects."""
+        """Whether METIS bisects recursively."""
         return self.method != "metis-kway"
 
     def num_starts(self, num_blocks: int) -> int:
@@ -177,6 +177,6 @@ class InitialOptions:
         return max(1, min(self.starts, self.start_blocks // num_blocks))
 
     def with_starts(self, starts: int, num_blocks: int) -> InitialOptions:
-        """The same with this many initial partitions, made by METIS or grown."""
+        """Return the options with this many initial partitions, made by METIS or grown."""
         return replace(self, starts=starts, start_blocks=starts * num_blocks,
                        growing=self.growing.with_starts(starts))

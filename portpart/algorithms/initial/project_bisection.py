@@ -1,4 +1,4 @@
-"""Bisections that begin with a given partition or that of a coarser graph."""
+"""Bisections that start from a given partition or from that of a coarser graph."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import Csr
 from portpart.primitives import hash_of, histogram, offsets_from_counts, sorted_words
 
-# Bisections taken over from a coarser graph: a vertex starts on the side of its cluster --------
+# Bisections projected from a coarser graph: a vertex starts on the side of its cluster ---------
 #
 # Two vertices are in the same bisection if they are in the same block so far.
 
 
 NO_SIDE = 4
-"""The side of a vertex whose cluster is in neither half: refinement has moved the vertex here."""
+"""The side of a vertex whose cluster is in neither half, because refinement moved the vertex."""
 
 
 @kl.kernel
 def project_side(i, splits: Splits, candidates: Candidates, attempts: fm_gains.Attempts,
                  handover: ProjectedState, state: Splitting):
-    """Put the vertices of bisection i on the sides of their clusters; its cut is not known yet."""
+    """Put the vertices of bisection i on the sides of their clusters, and set its cut to 0."""
     n = state.sizes.vertices
     k = state.sizes.blocks
     c = i // state.recursion.splits
@@ -52,9 +52,7 @@ def project_side(i, splits: Splits, candidates: Candidates, attempts: fm_gains.A
 @kl.kernel
 def choose_side(i, graph: Csr, candidates: Candidates, attempts: fm_gains.Attempts, state: Keyed,
                 rule: fm_gains.GainRule):
-    """Assign vertex i, which has no projected side, to its better connected side; stored in
-    `moves`.
-    """
+    """Assign vertex i, if it has no projected side, to its better connected side, in `moves`."""
     p = i // state.sizes.vertices * state.sizes.vertices + candidates.place[i]
     if attempts.side[p] == NO_SIDE:
         pull = kl.team_sum(rule.pull(i, graph, candidates, attempts, state))
@@ -64,7 +62,7 @@ def choose_side(i, graph: Csr, candidates: Candidates, attempts: fm_gains.Attemp
 
 @kl.device
 def side_at(q, attempts: fm_gains.Attempts):
-    """The side of a vertex; one without a projected side has it in `moves`."""
+    """Return the side of a vertex; without a projected side it is in `moves`."""
     there = kl.int64(attempts.side[q])
     if there == NO_SIDE:
         there = kl.int64(attempts.moves[q])
@@ -73,7 +71,7 @@ def side_at(q, attempts: fm_gains.Attempts):
 
 @kl.device
 def store_key(i, here, gain, candidates: Candidates, attempts: fm_gains.Attempts, state: Keyed):
-    """Store side and key of vertex i; returns its candidate."""
+    """Store side and key of vertex i; return its candidate."""
     n = state.sizes.vertices
     c = i // n
     p = c * n + candidates.place[i]
@@ -86,7 +84,7 @@ def store_key(i, here, gain, candidates: Candidates, attempts: fm_gains.Attempts
 @kl.device
 def keep_first_key(i, here, gain, cut, candidates: Candidates, attempts: fm_gains.Attempts,
                    state: Keyed):
-    """Store side and key of vertex i, and add its share of the cut; the first lane does."""
+    """Store side and key of vertex i and add its share of the cut. The first lane does; atomic."""
     if kl.lane() == 0:
         c = store_key(i, here, gain, candidates, attempts, state)
         if cut > 0:
@@ -94,11 +92,11 @@ def keep_first_key(i, here, gain, cut, candidates: Candidates, attempts: fm_gain
             kl.atomic_add(attempts.totals, begin + fm_gains.BisectionTotals.cut, cut)
 
 
-# Where bisection begins if vertices are in several blocks already: an order by these blocks ----
+# Bisection of vertices that are already in several blocks: an order by these blocks ------------
 
 
 RANDOM_BITS = 31
-"""Bits of a number by chance, if that leaves enough for block and vertex."""
+"""Bits of a random number, if that leaves enough for block and vertex."""
 
 KEY_BITS = 63
 
@@ -112,7 +110,7 @@ def order_by_section(space: ExecutionSpace, label: Array, candidates: int, num_b
     label : array of int32, shape (n,)
         The block that a vertex is in, the first of its possible final blocks.
     partitions : Candidates
-        Whose ``order``, ``next_order``, ``place``, ``part`` and ``segment`` are filled.
+        Its ``order``, ``next_order``, ``place``, ``part`` and ``segment`` are filled.
     """
     n = len(label)
     begin = offsets_from_counts(space, histogram(space, label, num_blocks))
@@ -130,7 +128,7 @@ def order_by_section(space: ExecutionSpace, label: Array, candidates: int, num_b
 
 @kl.kernel
 def draw_key(i, label, n, num_blocks, seed, place_bits, drawn_bits, keys):
-    """Key of vertex i of all candidates: its candidate, its label, a number by chance, and i."""
+    """Make the key of vertex i of all candidates: candidate, label, a random number, and i."""
     block = i // n * num_blocks + label[i % n]
     drawn = hash_of(i, seed) & ((kl.int64(1) << drawn_bits) - 1)
     keys[i] = (((block << drawn_bits) | drawn) << place_bits) | i
@@ -138,7 +136,7 @@ def draw_key(i, label, n, num_blocks, seed, place_bits, drawn_bits, keys):
 
 @kl.kernel
 def place_vertex(q, keys, place_bits, label, n, candidates: Candidates):
-    """Put the q-th vertex of all candidates to its place."""
+    """Store the q-th vertex of all candidates in the order."""
     v = (keys[q] & ((kl.int64(1) << place_bits) - 1)) % n
     first = q // n * n
     candidates.order[q] = kl.int32(v)
@@ -149,5 +147,5 @@ def place_vertex(q, keys, place_bits, label, n, candidates: Candidates):
 
 @kl.kernel
 def begin_segment(i, begin, num_blocks, segment):
-    """Where the vertices of a block begin in the order of a candidate."""
+    """Store where the vertices of a block begin in the order of a candidate."""
     segment[i] = begin[i % (num_blocks + 1)]

@@ -1,4 +1,4 @@
-"""What the sides of a bisection should weigh, may weigh, and do weigh."""
+"""Target weights, limits and weights of the sides of a bisection."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class SideLimits(kl.Record):
     total : int
         Weight of both sides.
     goal : int
-        What side 0 should weigh.
+        Target weight of side 0.
     max_weight0, max_weight1 : int
-        What the sides may weigh.
+        Limits of the sides.
     min_count0, min_count1 : int
-        How many vertices they need.
+        Minimum numbers of vertices.
     """
 
     total: int
@@ -40,7 +40,7 @@ class SideLimits(kl.Record):
 
 @kl.device
 def target_side_weight(total, split, splits: Splits):
-    """What side 0 of a bisection should weigh."""
+    """Return the target weight of side 0 of a bisection."""
     before = splits.goal_sum[splits.first[split]]
     inside = splits.goal_sum[splits.last[split]] - before
     share = (splits.goal_sum[splits.middle[split]] - before) / inside
@@ -49,33 +49,33 @@ def target_side_weight(total, split, splits: Splits):
 
 @kl.device
 def max_side_weight(first, last, splits: Splits):
-    """What the blocks first ... last - 1 may weigh together."""
+    """Return the sum of the limits of the blocks first ... last - 1."""
     return kl.int64(min(splits.limit_sum[last] - splits.limit_sum[first], NO_LIMIT))
 
 
 @kl.device
 def limit_of(goal, cap, levels):
-    """Limit of a side: of the room above its goal, what is due for one of `levels` bisections."""
+    """Return the limit of a side: its goal plus a share, 1 / `levels`, of the rest up to `cap`."""
     return goal + max(kl.int64(0), cap - goal) // levels
 
 
 @kl.device
 def levels_for(blocks):
-    """Levels of bisection that make this many blocks."""
+    """Return the number of levels of bisection that make this many blocks."""
     return 64 - kl.clz(kl.uint64(blocks - 1))
 
 
 @kl.device
 def min_vertices(blocks, recursion: Recursion):
-    """How many vertices a side of `blocks` blocks needs."""
+    """Return the minimum number of vertices of a side of `blocks` blocks."""
     return kl.int64(blocks) if recursion.finest != 0 else kl.int64(1)
 
 
 @kl.device
 def excess(weight, count, size, limits: SideLimits):
-    """By how much the sides, of which the first weighs `weight`, are too heavy.
+    """Return the weight above the limits of the sides, of which the first weighs `weight`.
 
-    More than the total if one of them has too few vertices.
+    It is more than the total if a side has too few vertices.
     """
     above0 = max(kl.int64(0), weight - limits.max_weight0)
     above1 = max(kl.int64(0), limits.total - weight - limits.max_weight1)
@@ -89,13 +89,13 @@ def excess(weight, count, size, limits: SideLimits):
 
 @kl.device
 def weight_at(p, base, vertex_weights, order):
-    """Weight of the vertex at position p."""
+    """Return the weight of the vertex at position p."""
     return kl.value_or(vertex_weights, order[base + p], 1)
 
 
 @kl.device
 def weigh(bisection: Bisection, graph: Csr, candidates: Candidates, attempts: AttemptScratch):
-    """Store the weight of side 0 in the totals; returns the weight of both sides."""
+    """Store the weight of side 0 in the totals; return the weight of both sides."""
     total = kl.int64(0)
     weight = kl.int64(0)
     count = kl.int64(0)

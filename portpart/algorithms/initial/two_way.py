@@ -1,7 +1,7 @@
-"""Two-way refinement of a bisection: passes of single moves, the best prefix of each is kept.
+"""Two-way refinement of a bisection: passes of single moves, of which the best prefix is kept.
 
-C. M. Fiduccia, R. M. Mattheyses, DAC 1982.  A pass moves every vertex at most once, always the one
-of largest gain that the limits of the sides allow, and ends when moves do not pay any more.
+C. M. Fiduccia, R. M. Mattheyses, DAC 1982. A pass moves every vertex at most once, always the one
+of largest gain that the limits of the sides allow. It ends when an improvement is unlikely.
 """
 
 from __future__ import annotations
@@ -35,25 +35,25 @@ from portpart.backends import language as kl
 from portpart.graphs import Csr
 
 MIN_STALL = 8
-"""Fewer moves than this never end a pass."""
+"""A pass has at least this many moves, unless no vertex may move."""
 
 DRIFT = 3.0
-"""How many spreads of a random walk, squared, its drift must be to end a pass."""
+"""The squared drift of a random walk, per variance, that ends a pass."""
 
 
 @kl.device
 def position_or(other, key, mask, bits):
-    """The position that a key names, or `other` if it is the lowest of all."""
+    """Return the position in a key, or `other` if the key is LOWEST."""
     return position_in(key, mask, bits) if key != LOWEST else kl.int64(other)
 
 
 @kl.device
 def side_to_leave(top0, top1, heavy0, heavy1, weight, count, limits: SideLimits,
                   bisection: Bisection):
-    """The side (0 or 1) whose best vertex, of such a key and weight, is to move next, or -1.
+    """Return the side (0 or 1) whose best vertex moves next, or -1.
 
-    The larger gain decides where both moves keep the limits; where none does, the side that is
-    heavier than its goal gives.
+    Each side's best vertex is given by key and weight. The larger gain decides if both moves keep
+    the limits. If neither does, the side above its goal is left.
     """
     size = bisection.upper - bisection.lower
     may0 = top0 != LOWEST and count > limits.min_count0
@@ -75,10 +75,10 @@ def side_to_leave(top0, top1, heavy0, heavy1, weight, count, limits: SideLimits,
 @kl.device
 def next_move(weight, count, limits: SideLimits, bisection: Bisection, graph: Csr,
               candidates: Candidates, attempts: AttemptScratch):
-    """Twice the key of the vertex that moves next, and one more if it leaves side 1; or LOWEST.
+    """Return twice the key of the vertex that moves next, plus 1 if it leaves side 1; or LOWEST.
 
-    A key has a bit to spare.  The lane that moves the vertex must not read its key again: another
-    lane may have changed it.
+    A key has a spare bit. The lane that moves the vertex must not read its key again, because
+    another lane may have changed it.
     """
     top0 = kl.int64(LOWEST)
     top1 = kl.int64(LOWEST)
@@ -95,7 +95,7 @@ def next_move(weight, count, limits: SideLimits, bisection: Bisection, graph: Cs
                 top1 = max(top1, found)
         top0 = kl.team_max(top0)
         top1 = kl.team_max(top1)
-    # both weights are asked for at once: each is two accesses one by one
+    # both weights are loaded together: each takes two dependent accesses
     p0 = position_or(bisection.lower, top0, bisection.mask, bisection.bits)
     p1 = position_or(bisection.lower, top1, bisection.mask, bisection.bits)
     heavy0 = weight_at(p0, bisection.base, graph.vertex_weights, candidates.order)
@@ -111,8 +111,8 @@ def next_move(weight, count, limits: SideLimits, bisection: Bisection, graph: Cs
 def may_improve(moves, stall_limit, gain_sum, square_sum):
     """Whether a new best prefix is likely after this many moves without one, by their gains.
 
-    These count as a random walk: one that drifts down by much more than it spreads does not come
-    back (V. Osipov, P. Sanders, ESA 2010).
+    The gains are treated as a random walk. If it drifts down by much more than its spread, it does
+    not return (V. Osipov, P. Sanders, ESA 2010).
     """
     squared = gain_sum * gain_sum
     variance = square_sum - squared / max(kl.float64(1), kl.float64(moves))
@@ -123,7 +123,7 @@ def may_improve(moves, stall_limit, gain_sum, square_sum):
 @kl.device
 def one_pass(limits: SideLimits, bisection: Bisection, graph: Csr, candidates: Candidates,
              attempts: AttemptScratch, passes: Passes, rule: GainRule):
-    """Move vertices one by one; returns how many were moved, and how many moves to keep."""
+    """Move vertices one by one; return the number of moves, and of the moves to keep."""
     size = bisection.upper - bisection.lower
     end = min(size, passes.max_moves)
     weight = attempts.totals[bisection.totals + BisectionTotals.weight]
@@ -167,7 +167,7 @@ def one_pass(limits: SideLimits, bisection: Bisection, graph: Csr, candidates: C
 @kl.device
 def refine(most, limits: SideLimits, bisection: Bisection, graph: Csr, candidates: Candidates,
            attempts: AttemptScratch, passes: Passes, rule: GainRule):
-    """Passes, `most` of them, until one brings nothing."""
+    """Do at most `most` passes, until one does not improve the bisection."""
     own = bisection.own
     for turn in range(most):
         for p in range(bisection.lower + kl.lane(), bisection.upper, kl.team_size()):
@@ -186,7 +186,7 @@ def refine(most, limits: SideLimits, bisection: Bisection, graph: Csr, candidate
 
 @kl.device
 def passes_for(attempt, first, totals, state: Attempting):
-    """How many passes an attempt gets: none if enough of the others at its bisection cut less."""
+    """Return the number of passes of an attempt: 0 if enough other attempts cut less."""
     k = state.sizes.blocks
     begin = attempt // state.recursion.trials * state.recursion.trials
     mine = totals[NUM_TOTALS * (attempt * k + first) + BisectionTotals.grown_cut]

@@ -1,4 +1,4 @@
-"""Where mappings start, and the best of several partitions for each section."""
+"""Starts of mappings, and the best of several partitions for each section."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from portpart.backends.programs import Array
 from portpart.graphs import Csr, Graph, Topology, team_for
 from portpart.primitives import histogram
 
-# Where mappings start, and what fixed vertices mean for them and for swaps ---------------------
+# Starts of mappings, with fixed vertices -------------------------------------------------------
 
 
 MAX_ASSIGNED = 1000
-"""With more blocks to choose from, the best places take too long to find."""
+"""With more blocks in a section, an optimal assignment takes too long."""
 
 
 Grow = Callable[[Level, multilevel.Constraints, int], list[Array]]
-"""Mappings of the coarsest graph, by a seed; where fixed vertices are does not matter."""
+"""Returns mappings of the coarsest graph for a seed, regardless of fixed vertices."""
 
 ChooseOn = Callable[[Level, multilevel.Constraints, list[Array]], Array]
-"""One of several mappings of the coarsest graph, or one put together from them."""
+"""Selects one of several mappings of the coarsest graph, or combines them."""
 
 
 def start_mapping(problem: multilevel.MappingProblem, width: int, passes: multilevel.Passes,
                   grow: Grow, choose: ChooseOn | None = None) -> multilevel.StartRule:
-    """Mappings that are grown, each refined on the coarsest graph, of which the best.
+    """Return a rule that starts from the best of several grown mappings, each refined.
 
     Parameters
     ----------
     width : int
-        Blocks of a section: only these exchange their vertices for the sake of fixed ones.
+        Blocks per section. Only blocks of a section exchange vertices to suit fixed ones.
     """
 
     def start(refiner: Refiner, level: Level, wanted: multilevel.Constraints,
@@ -61,17 +61,17 @@ def start_mapping(problem: multilevel.MappingProblem, width: int, passes: multil
 
 
 def anchored(graph: Graph, part: Array, fixed: Array, topology: Topology, width: int) -> Array:
-    """A mapping with the fixed vertices in their places, and the others near those.
+    """Return a mapping with fixed vertices in their blocks and others near them.
 
-    The blocks of each section exchange their free vertices: so as the arcs to fixed vertices cost
-    least.  That is an assignment for each section, on the host.
+    The blocks of each section exchange their free vertices so that the arcs to fixed vertices cost
+    least. This is an assignment problem for each section, solved on the host.
 
     Parameters
     ----------
     fixed : array of int32, shape (n,)
         The block of a fixed vertex, -1 for the others.
     width : int
-        Blocks of a section.
+        Blocks per section.
     """
     from scipy.optimize import linear_sum_assignment
 
@@ -97,9 +97,10 @@ def anchored(graph: Graph, part: Array, fixed: Array, topology: Topology, width:
     return space.asarray(blocks, np.int32)
 
 
-# The best of several partitions for every section by itself: costs of sections just add up -----
+# The best of several partitions for each section: costs of sections add up ---------------------
 #
-# That is so while vertices stay in their sections: what runs between sections costs the same then.
+# This holds while vertices stay in their sections, because arcs between sections then cost the
+# same.
 
 
 class Sections(kl.Record):
@@ -120,19 +121,19 @@ class Sections(kl.Record):
 def best_of_each(graph: Graph, sections: Sections, distances: objectives.Distances,
                  balance: objectives.Balance, parts: list[Array],
                  slack: int) -> multilevel.Partition:
-    """Every section from that of the partitions which has the least overload, then cost, there.
+    """Combine the best partition of every section: least overload, then least cost.
 
     Parameters
     ----------
     parts : list of array of int32
-        As long as the graph has vertices, or longer.
+        At least as long as the graph has vertices.
     slack : int
-        What blocks may weigh above their limits.
+        Weight that blocks may have above their limits.
     """
     space, n = graph.space, graph.num_vertices
     costs = np.stack([_costs(graph, sections, distances, part) for part in parts])
     overloads = np.stack([_overloads(graph, sections, balance, part, slack) for part in parts])
-    # of equal ones the first
+    # the first of equal ones
     chosen = np.lexsort((costs.T, overloads.T), axis=-1)[:, 0]
     part = space.copy(parts[0][:n])
     for index in np.unique(chosen[chosen > 0]).tolist():
@@ -144,7 +145,7 @@ def best_of_each(graph: Graph, sections: Sections, distances: objectives.Distanc
 
 def _costs(graph: Graph, sections: Sections, distances: objectives.Distances,
            part: Array) -> np.ndarray:
-    """What the arcs of the vertices of each section cost."""
+    """Return the cost of the arcs of the vertices of each section."""
     sums = graph.space.zeros(sections.count, np.int64)
     add_costs = add_section_costs.bound(distance=objectives.DISTANCE[distances.kind])
     graph.space.parallel_for(graph.num_vertices, add_costs, graph.csr, part, distances.tables,
@@ -154,7 +155,7 @@ def _costs(graph: Graph, sections: Sections, distances: objectives.Distances,
 
 def _overloads(graph: Graph, sections: Sections, balance: objectives.Balance, part: Array,
                slack: int) -> np.ndarray:
-    """Most by which a block of each section exceeds its limit; 0 if none does."""
+    """Return the largest overload of a block of each section."""
     weights = graph.space.to_host(histogram(graph.space, part[: graph.num_vertices],
                                             balance.num_blocks, graph.vertex_weights))
     excess = np.maximum(weights - balance.limits - slack, 0)
@@ -165,7 +166,7 @@ def _overloads(graph: Graph, sections: Sections, balance: objectives.Balance, pa
 @kl.kernel
 def add_section_costs(v, graph: Csr, part, tables: objectives.Tables, sections: Sections, sums,
                       distance: kl.StaticValue):
-    """Add what v's arcs cost to its section; atomic, independent of order."""
+    """Add the cost of v's arcs to its section. Atomic, independent of order."""
     cost = objectives.cost_of_arcs(v, graph, part, 0, tables, distance)
     if kl.lane() == 0 and cost > 0:
         kl.atomic_add(sums, kl.value_or(sections.first_block, v, 0) // sections.width, cost)
@@ -173,6 +174,6 @@ def add_section_costs(v, graph: Csr, part, tables: objectives.Tables, sections: 
 
 @kl.kernel
 def take_section(v, sections: Sections, chosen, index, other, part):
-    """Put v where it is in partition `index` if that was chosen for its section."""
+    """part[v] = the block of v in partition `index`, if that was chosen for v's section."""
     if chosen[kl.value_or(sections.first_block, v, 0) // sections.width] == index:
         part[v] = other[v]

@@ -29,7 +29,7 @@ from portpart.backends.programs import Array
 from portpart.options import changed, option, option_class
 
 PLACED = 4
-"""Candidates, at least, that are placed and refined for a machine that is no hierarchy."""
+"""Minimum number of candidates that are placed and refined for a machine without hierarchy."""
 
 
 @option_class
@@ -104,7 +104,7 @@ PRESETS = {
 
 
 def integrated_mapping(problem: multilevel.MappingProblem, config: IntegratedConfig) -> Array:
-    """Map the graph: coarsen, map the coarsest graph, refine upwards on J; search on if asked to.
+    """Map the graph: coarsen, map the coarsest graph, refine on J; search if configured.
 
     Returns
     -------
@@ -117,7 +117,7 @@ def integrated_mapping(problem: multilevel.MappingProblem, config: IntegratedCon
 
 
 def recipe_of(problem: multilevel.MappingProblem, config: IntegratedConfig) -> multilevel.Recipe:
-    """The parts of a walk that refines on J."""
+    """Return the parts of a walk that refines on J."""
     first, *others = _cluster_rules(problem, config)
     return multilevel.Recipe(config.coarsening, first, _start_rule(problem, config),
                              multilevel.jet_refiner(problem, config.refinement),
@@ -126,7 +126,7 @@ def recipe_of(problem: multilevel.MappingProblem, config: IntegratedConfig) -> m
 
 def _cluster_rules(problem: multilevel.MappingProblem,
                    config: IntegratedConfig) -> list[ClusterRule]:
-    """How levels are coarsened in the runs of a search."""
+    """Return the rules for clusters in the runs of a search."""
     coarsest = config.coarsening.coarsest_vertices(problem.num_blocks)
     limit = problem.balance.cluster_limit(coarsest)
     if config.clustering is not None:
@@ -136,7 +136,7 @@ def _cluster_rules(problem: multilevel.MappingProblem,
 
 def _start_rule(problem: multilevel.MappingProblem,
                 config: IntegratedConfig) -> multilevel.StartRule:
-    """Mappings of the coarsest graph by bisections along the hierarchy, the best refined."""
+    """Return a rule that starts from the best mapping by bisections along the hierarchy."""
     is_hierarchy, splits = problem.topology.is_hierarchy, splits_along(problem.topology)
     refined = config.initial.refined if is_hierarchy else max(PLACED, config.initial.refined)
     options = config.initial

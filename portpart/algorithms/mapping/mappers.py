@@ -1,4 +1,4 @@
-"""The algorithms that map processes, and their presets: the one place that names them."""
+"""The algorithms that map processes, and their presets: the only place that names them."""
 
 from __future__ import annotations
 
@@ -45,18 +45,18 @@ class PartitionedConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class Mapper(Entry):
-    """A way to map, and the configurations it is known under.
+    """A mapping algorithm, with its named configurations.
 
     Attributes
     ----------
     map : callable
-        Mapping of a problem by a configuration.
+        Maps a problem with a configuration.
     needs_hierarchy : bool
-        Whether a machine must not be a matrix of distances.
+        Whether the machine must be a hierarchy.
     swaps : bool
-        Whether blocks swap places at the end if the configuration says nothing of that.
+        Whether blocks swap places at the end, unless the configuration says otherwise.
     places : callable
-        Elements for blocks, from where swaps start; None for block b on element b.
+        Returns elements for blocks, where swaps start; None for block b on element b.
     """
 
     task: ClassVar[str] = "map"
@@ -68,7 +68,7 @@ class Mapper(Entry):
         default=lambda problem, blocks: None, repr=False)
 
     def check_fit(self, machine: Topology) -> None:
-        """Refuse machines that cannot be mapped to in this way."""
+        """Raise an error for machines that the algorithm cannot map to."""
         if self.needs_hierarchy and not machine.is_hierarchy:
             raise InputError("multisection needs a hierarchy; with a matrix of distances use "
                              "algorithm='im' or 'two-phase'")
@@ -79,7 +79,7 @@ class Mapper(Entry):
 
 
 def with_starts(config: Any, starts: int | None, num_elements: int) -> Any:
-    """The configuration of a mapper with this many initial mappings, unless `starts` is None."""
+    """Return a mapper's configuration with this many initial mappings, unless `starts` is None."""
     if starts is None:
         return config
     if isinstance(config, MultisectionConfig):
@@ -91,21 +91,21 @@ def with_starts(config: Any, starts: int | None, num_elements: int) -> Any:
 
 
 def by_partition(problem: MappingProblem, config: PartitionedConfig) -> Array:
-    """Partition into as many blocks as there are elements, numbered as they come."""
+    """Partition into as many blocks as there are elements; block b is element b."""
     run, inner = lookup(config.partitioner, config.preset)
     part: Array = run(problem.of_the_cut(), inner)
     return part
 
 
 def places_of_blocks(problem: MappingProblem, blocks: Graph) -> Array | None:
-    """Elements for the blocks of a partition by multisection, if that is better than their order.
+    """Return elements for blocks by multisection, if they are better than the order of blocks.
 
-    Each element takes one block, whatever it weighs.
+    Each element gets one block of any weight.
     """
     space, k = blocks.space, blocks.num_vertices
     if not problem.topology.is_hierarchy:
         return None
-    # of the types of a coarse graph, for which there are kernels
+    # in the types of a coarse graph, for which kernels are compiled
     light = Graph(blocks.offsets, blocks.targets,
                   space.asarray(blocks.weights, blocks.weight_sum_dtype),
                   space.full(k, 1, np.int64), space)
@@ -162,16 +162,16 @@ DEFAULT, DEFAULT_OF_MATRIX = "hm", "im"
 
 
 def mapper_of(algorithm: str | None, preset: Any, hierarchy: bool = True) -> tuple[Mapper, Any]:
-    """A mapper and its configuration; `preset` may be a configuration itself.
+    """Return a mapper and its configuration; `preset` may be a configuration.
 
-    Without an algorithm it is the one whose configuration is given, else the default for machines
-    with a `hierarchy` or without.
+    Without an algorithm, the configuration determines it; else it is the default for machines with
+    or without a `hierarchy`.
     """
     return chosen(MAPPERS, algorithm, preset, DEFAULT if hierarchy else DEFAULT_OF_MATRIX)
 
 
 DEFAULTS = (partitioners.DEFAULT, DEFAULT)
-"""What partitions and what maps if nothing else is asked for."""
+"""The default algorithms for partitions and for mappings."""
 
 
 def list_algorithms(hypergraphs: bool = False) -> dict[str, Entry]:

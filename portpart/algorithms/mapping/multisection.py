@@ -1,4 +1,4 @@
-"""Hierarchical multisection: the task graph is divided along the machine's hierarchy (GPU-HM)."""
+"""Hierarchical multisection: the task graph is partitioned along the machine's hierarchy."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from portpart.graphs import Graph
 from portpart.options import changed, check_options, option, option_class
 from portpart.primitives import histogram
 
-# Hierarchical multisection: the task graph is divided along the machine's hierarchy (GPU-HM) ----
+# Hierarchical multisection (GPU-HM) ------------------------------------------------------------
 #
 # P. Samoldekin, C. Schulz, H. Woydt, GPU-Accelerated Algorithms for Process Mapping, 2026, section
 # 4.1; after K. von Kirchbach, C. Schulz, J. L. Traeff (2020) and, for the adaptive imbalance,
@@ -39,23 +39,23 @@ SEEDS_OF_LEVELS = 10**12
 """Distance between the seeds of levels."""
 
 Divide = Callable[[multilevel.MappingProblem, Sections], Array]
-"""Divides the blocks of a level, as `partition_sections` does."""
+"""Partitions the blocks of a level, as `partition_sections` does."""
 
 
-def multisection(problem: multilevel.MappingProblem, divide: Divide, room: float = 0.0,
+def multisection(problem: multilevel.MappingProblem, divide: Divide, share: float = 0.0,
                  note: Mapping[str, Any] = MappingProxyType({})) -> Array:
-    """Map the graph: partition it onto the outermost level, then all its blocks onto the next one.
+    """Map the graph: partition it for the outermost level, then all blocks for the next level.
 
     Parameters
     ----------
     problem : MappingProblem
         The machine is a hierarchy.
     divide : callable
-        Divides all blocks of a level at once.
-    room : float
+        Partitions all blocks of a level at once.
+    share : float
         As for `adaptive_limit`.
     note : mapping
-        What is reported of each level besides the numbers of sections and of their blocks.
+        Reported for each level in addition to the numbers of sections and of their blocks.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def multisection(problem: multilevel.MappingProblem, divide: Divide, room: float
         with problem.trace.phase(f"level {depth}"):
             fixed = _fixed_on_level(problem, elements // arity)
             levels_left = sum(width > 1 for width in topology.arities[:depth])
-            balance = _level_balance(problem, part, blocks, arity, levels_left, room, fixed)
+            balance = _level_balance(problem, part, blocks, arity, levels_left, share, fixed)
             first_block = None if blocks == 1 else _first_blocks(graph, part, arity)
             outside = topology.outside(depth)
             level = replace(problem, balance=balance, topology=outside,
@@ -89,7 +89,7 @@ def multisection(problem: multilevel.MappingProblem, divide: Divide, room: float
 
 
 def _fixed_on_level(problem: multilevel.MappingProblem, size: int) -> Array | None:
-    """The block of `size` elements that a fixed vertex has to be in, -1 for the others."""
+    """Return the block of `size` elements that a vertex is fixed to, -1 for the others."""
     fixed, n = problem.constraints.fixed, problem.graph.num_vertices
     if fixed is None or size == 1:
         return fixed
@@ -99,12 +99,12 @@ def _fixed_on_level(problem: multilevel.MappingProblem, size: int) -> Array | No
 
 
 def _level_balance(problem: multilevel.MappingProblem, part: Array, blocks: int, arity: int,
-                   levels_left: int, room: float, fixed: Array | None) -> Balance:
-    """Limits of the blocks that those of `part` are divided into, no less than is fixed there."""
+                   levels_left: int, share: float, fixed: Array | None) -> Balance:
+    """Return the limits of the new blocks, which are no smaller than their fixed weights."""
     graph, space, k = problem.graph, problem.space, blocks * arity
     weights = space.to_host(histogram(space, part, blocks, graph.vertex_weights))
     capacities = [sum(row) for row in problem.balance.limits.reshape(k, -1).tolist()]
-    balance = section_balance(weights, capacities, levels_left, room, problem.balance.are_alike)
+    balance = section_balance(weights, capacities, levels_left, share, problem.balance.are_alike)
     if fixed is None:
         return balance
     inside = graph.space.to_host(fixed)
@@ -116,7 +116,7 @@ def _level_balance(problem: multilevel.MappingProblem, part: Array, blocks: int,
 
 
 def _first_blocks(graph: Graph, part: Array, arity: int) -> Array:
-    """The first of the blocks that the block of each vertex is divided into."""
+    """Return the first of the blocks that the block of each vertex is divided into."""
     label = graph.space.empty(graph.num_vertices, np.int32)
     graph.space.parallel_for(graph.num_vertices, write_first_block, part, arity, label)
     return label
@@ -124,7 +124,7 @@ def _first_blocks(graph: Graph, part: Array, arity: int) -> Array:
 
 @kl.kernel
 def find_block_around(v, fixed, size, blocks):
-    """blocks[v] = block of `size` elements around the one that v is fixed to, -1 if it is free."""
+    """blocks[v] = block of `size` elements that contains v's fixed one; -1 if v is not fixed."""
     blocks[v] = fixed[v]
     if fixed[v] >= 0:
         blocks[v] = fixed[v] // size
@@ -132,18 +132,18 @@ def find_block_around(v, fixed, size, blocks):
 
 @kl.kernel
 def write_first_block(v, part, arity, label):
-    """label[v] = first of the blocks that v may end up in."""
+    """label[v] = first of the blocks that v may be in at the end."""
     label[v] = kl.int32(kl.int64(part[v]) * arity)
 
 
-# Multisection as a way to map: all blocks of a level at once, or as published each by itself ----
+# Multisection as an algorithm: all blocks of a level at once, or one by one as published -------
 #
 # P. Samoldekin, C. Schulz, H. Woydt, GPU-Accelerated Algorithms for Process Mapping, 2026, section
 # 4.1: GPU-HM and GPU-HM-ultra, whose partitioner is Jet.
 
 
 AT_ONCE = "portpart"
-"""The algorithm whose recipe divides all blocks of a level at once."""
+"""The algorithm that partitions all blocks of a level at once."""
 
 SEEDS_OF_MAPPINGS = 10**15
 """Distance between the seeds of mappings that are combined."""
@@ -200,16 +200,16 @@ class MultisectionConfig:
 
     @property
     def is_one_walk(self) -> bool:
-        """Whether one mapping is made and that is it."""
+        """Whether only one mapping is made."""
         return len(self.slack_shares) == 1 and self.cycles == 0
 
     def of_section(self, num_blocks: int) -> Callable[[multilevel.Problem], Array]:
-        """The partitioner of a section that is divided into this many blocks."""
+        """Return the partitioner of a section that is divided into this many blocks."""
         run, config = lookup(self.partitioner, self.preset, self.starts, num_blocks)
         return lambda problem: run(problem, config)
 
     def of_levels(self, num_elements: int) -> Iterator[PortpartConfig]:
-        """How each level is partitioned, from the outermost on, if there are this many elements."""
+        """Yield the configuration of each level, outermost first, for this many elements."""
         _, config = lookup(AT_ONCE, self.preset, self.starts, num_elements)
         config = changed(config, {"coarsening.min_coarsest": max(
             self.min_coarsest, config.coarsening.min_coarsest)})
@@ -220,7 +220,7 @@ class MultisectionConfig:
 
 
 PUBLISHED = MultisectionConfig(partitioner="jet", preset="code", slack_shares=(0.0,), swaps=False)
-"""As published: Jet, as its authors released it, divides each block, as a separate graph, within
+"""As published: Jet, as released by its authors, partitions each block as a separate graph, within
 the limits of equation 2.
 """
 
@@ -235,12 +235,12 @@ ULTRA = {
         "refinement.finest_temperatures": STRONG.refinement.temperatures, "search.cycles": 2})),
     "paper": replace(PUBLISHED, preset="code-ultra"),
 }
-"""Beyond strong: all temperatures on the finest level, too, and one cycle more; or as published."""
+"""More than strong: all temperatures also on the finest level, and one more cycle."""
 
 def by_multisection(problem: multilevel.MappingProblem, config: MultisectionConfig) -> Array:
-    """Partition along the hierarchy; several times, if asked to, and combine the mappings.
+    """Partition along the hierarchy, several times if configured, and combine the mappings.
 
-    An initial mapping is refined on the cost itself, in cycles.
+    An initial mapping is refined on the mapping cost, in cycles.
     """
     if problem.constraints.initial is not None:
         recipe = im.recipe_of(problem, im.STRONG)
@@ -253,9 +253,9 @@ def by_multisection(problem: multilevel.MappingProblem, config: MultisectionConf
     def walk(seed: int, part: Array | None = None,
              label: Array | None = None) -> multilevel.Partition:
         if part is None:
-            index, room = next(slack_shares)
+            index, share = next(slack_shares)
             own = replace(problem, seed=(problem.seed + SEEDS_OF_MAPPINGS * index) % 2**62)
-            return _found(problem, _multisection(own, config, room))
+            return _found(problem, _multisection(own, config, share))
         with problem.trace.phase("search"):
             trace = multilevel.Trace(problem.space, problem.graph, problem.trace.nested())
             inner = replace(problem, trace=trace)
@@ -267,15 +267,15 @@ def by_multisection(problem: multilevel.MappingProblem, config: MultisectionConf
 
 
 def _multisection(problem: multilevel.MappingProblem, config: MultisectionConfig,
-                  room: float) -> Array:
+                  share: float) -> Array:
     preset = config.preset if isinstance(config.preset, str) else type(config.preset).__name__
     note = {"partitioner": config.partitioner or AT_ONCE, "preset": preset}
     if config.partitioner is not None:
         return multisection(problem, lambda level, sections: partition_subgraphs(
-            level, sections, config.of_section(sections.width)), room, note)
+            level, sections, config.of_section(sections.width)), share, note)
     levels = config.of_levels(problem.num_blocks)
     return multisection(problem, lambda level, sections: partition_sections(
-        level, sections, next(levels)), room, note)
+        level, sections, next(levels)), share, note)
 
 
 def _found(problem: multilevel.MappingProblem, part: Array) -> multilevel.Partition:

@@ -1,4 +1,4 @@
-"""Levels of multisection: limits, bisections along the hierarchy, and ways to divide blocks."""
+"""Levels of multisection: limits, bisections along the hierarchy, and partitions of blocks."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 
 def splits_along(topology: Topology) -> tuple[np.ndarray, np.ndarray]:
-    """The bisections that lead to single elements: first of the outermost level, then inwards.
+    """Return the bisections down to single elements, those of the outermost level first.
 
-    Recursive bisection with these is multisection, each section done by bisections.  An arc that
-    is cut costs the distance of the level.
+    Recursive bisection with these is multisection, with each section done by bisections. A cut arc
+    costs the distance of the level.
 
     Returns
     -------
     rows, level_begin
-        As `splits_of` returns them, whose bisections these are if there is no hierarchy.
+        As `splits_of` returns them; without a hierarchy they are those of `splits_of`.
     """
     if not topology.is_hierarchy:
         return splits_of(topology.num_elements)
@@ -47,30 +47,28 @@ def splits_along(topology: Topology) -> tuple[np.ndarray, np.ndarray]:
 
 
 def splits_of_ranges(num_ranges: int, width: int) -> tuple[np.ndarray, np.ndarray]:
-    """The bisections that divide each of several ranges of `width` blocks, side by side."""
+    """Return the bisections of several ranges of `width` blocks, level by level."""
     return splits_side_by_side(splits_of(width), num_ranges, width)
 
 
-# A level of multisection: all blocks of the levels outside are divided at once -----------------
+# A level of multisection: all blocks of the levels outside are partitioned at once -------------
 #
-# The blocks are sections of the graph.  Clusters keep to sections, and starts are bisected within
-# them.  Refinement goes by the cost on the machine as far as it has been divided, so arcs between
-# sections keep vertices near their neighbours outside, and a vertex may go to another section
-# where
-# that pays.  A level takes about as many launches as one partition does, and no subgraphs are
-# built.
+# The blocks are sections of the graph. Clusters stay inside sections, and initial partitions bisect
+# sections. Refinement uses the cost on the machine as far as it has been divided: arcs between
+# sections keep vertices near their neighbours, and a vertex may go to another section if that
+# lowers the cost. A level takes about as many launches as one partition, and needs no subgraphs.
 
 
 MAX_COARSEST = 2**16
-"""Most vertices at which coarsening may stop so that all sections have enough."""
+"""Maximum number of vertices at which coarsening ends so that all sections have enough."""
 
 MIN_OF_SECTION = 128
-"""Vertices for each section at which coarsening for starts ends."""
+"""Vertices per section at which coarsening for initial partitions ends."""
 
 
 def partition_sections(problem: multilevel.MappingProblem, sections: Sections,
                        config: PortpartConfig) -> Array:
-    """Divide each section into its blocks.
+    """Partition each section into its blocks.
 
     Parameters
     ----------
@@ -82,7 +80,7 @@ def partition_sections(problem: multilevel.MappingProblem, sections: Sections,
     Returns
     -------
     array of int32, shape (n,)
-        A vertex may be in a block of another section.
+        A vertex may move to a block of another section.
     """
     coarsest = coarsest_of_sections(config, problem.num_blocks, sections.count)
 
@@ -99,14 +97,14 @@ def partition_sections(problem: multilevel.MappingProblem, sections: Sections,
 
 
 def coarsest_of_sections(config: PortpartConfig, num_blocks: int, num_sections: int) -> int:
-    """Number of vertices at which coarsening stops."""
+    """Return the number of vertices at which coarsening ends."""
     return max(config.coarsening.coarsest_vertices(num_blocks),
                min(config.coarsening.min_coarsest * num_sections, MAX_COARSEST))
 
 
 def _start_rule(problem: multilevel.MappingProblem, sections: Sections,
                 config: PortpartConfig) -> multilevel.StartRule:
-    """The best of several partitions, each refined; for each section by itself."""
+    """Return a rule that starts from refined partitions, with the best one for each section."""
     options = config.initial.growing
     if config.initial.method == "auto" and config.initial.num_starts(sections.width) == 1:
         options = options.of_one()
@@ -125,7 +123,7 @@ def _start_rule(problem: multilevel.MappingProblem, sections: Sections,
 
 
 def _first_blocks(level: Level, sections: Sections, wanted: multilevel.Constraints) -> Array | None:
-    """First block of the section of each vertex: its label, unless vertices are fixed."""
+    """Return the first block of each vertex's section: its label, unless vertices are fixed."""
     if wanted.fixed is None or sections.count == 1:
         return level.label
     n, space = level.graph.num_vertices, level.graph.space
@@ -136,7 +134,7 @@ def _first_blocks(level: Level, sections: Sections, wanted: multilevel.Constrain
 
 @kl.kernel
 def find_first_block(v, label, width, first):
-    """first[v] = first block of the section of v, that of the block to which v is fixed."""
+    """first[v] = first block of v's section, or of the section that v is fixed in."""
     first[v] = label[v]
     if label[v] < 0:
         first[v] = (kl.int32(-2) - label[v]) // width * width
@@ -144,7 +142,7 @@ def find_first_block(v, label, width, first):
 
 def _grown(coarsest: Level, sections: Sections, balance: Balance, options: GrowingOptions,
            seed: int, wanted: multilevel.Constraints) -> list[Array]:
-    """Partitions of the coarsest graph by bisections of sections, the most promising first."""
+    """Return grown partitions of the coarsest graph by bisections of sections, best first."""
     min_vertices = max(options.min_vertices, MIN_OF_SECTION * sections.count)
     levels = multilevel.levels_below(coarsest.graph, options, seed, min_vertices, coarsest.label)
     labels = None if sections.count == 1 else [
@@ -154,23 +152,23 @@ def _grown(coarsest: Level, sections: Sections, balance: Balance, options: Growi
                                  sections.count)]
 
 
-# Limits of the blocks of a level of multisection: the slack of elements, divided among levels
+# Limits of the blocks of a level of multisection: the slack of elements is divided among levels
 #
 # P. Samoldekin, C. Schulz, H. Woydt (2026), equation 2; after C. Schulz, H. Woydt (2025).
 
 
 def section_balance(weights: np.ndarray, capacities: list[int], levels_left: int,
-                    room: float = 0.0, are_alike: bool = True) -> Balance:
-    """Limits of the blocks that subgraphs of these weights are divided into.
+                    share: float = 0.0, are_alike: bool = True) -> Balance:
+    """Return the limits of the blocks that sections of these weights are divided into.
 
-    `capacities` says what the elements of each block may weigh together, in the order of blocks;
-    all elements are alike, or not.
+    `capacities` contains the sum of the limits of the elements of each block, in order of blocks;
+    `are_alike` says whether all elements are alike.
     """
     total, arity = int(weights.sum()), len(capacities) // len(weights)
     limits, means = [], []
     for section, weight in enumerate(weights.tolist()):
         own = capacities[section * arity : (section + 1) * arity]
-        found = {capacity: adaptive_limit(capacity, weight, sum(own), levels_left, room)
+        found = {capacity: adaptive_limit(capacity, weight, sum(own), levels_left, share)
                  for capacity in set(own)}
         limits += [min(total, found[capacity]) for capacity in own]
         means += [weight * capacity // max(1, sum(own)) for capacity in own]
@@ -181,39 +179,39 @@ def section_balance(weights: np.ndarray, capacities: list[int], levels_left: int
 
 
 def adaptive_limit(capacity: int, weight: int, whole: int, levels_left: int,
-                   room: float = 0.0) -> int:
-    """What a block of a subgraph may weigh (equation 2), in exact arithmetic.
+                   share: float = 0.0) -> int:
+    """Return the limit of a block of a subgraph (equation 2), in exact arithmetic.
 
-    The slack of the subgraph is divided among the levels that are left: with the paper's
-    epsilon' the blocks weigh at most (1 + epsilon') * weight / arity, and
+    The slack of the subgraph is divided among the levels that are left. With the paper's epsilon',
+    blocks weigh at most (1 + epsilon') * weight / arity, and
     (1 + epsilon') ** levels_left = whole / weight.
 
     Parameters
     ----------
     capacity, whole : int
-        What the elements of the block, and all elements of the subgraph, may weigh together.
+        Sum of the limits of the elements of the block, and of all elements of the subgraph.
     weight : int
-        Of the subgraph.
+        Weight of the subgraph.
     levels_left : int
-        Partitions on the way to single elements, this one included.
-    room : float
-        Share of what the paper leaves to the levels further in that this one gets besides.
+        Number of levels down to single elements, including this one.
+    share : float
+        Share of the slack, left to inner levels in the paper, that this level also gets.
 
     Examples
     --------
     >>> adaptive_limit(4 * 103, 800, 8 * 103, 3), adaptive_limit(103, 404, 4 * 103, 1)
     (404, 103)
-    >>> adaptive_limit(4 * 103, 800, 8 * 103, 3, room=0.5)
+    >>> adaptive_limit(4 * 103, 800, 8 * 103, 3, share=0.5)
     408
     """
     whole = max(1, whole)
     even_share = _root(whole * weight ** (levels_left - 1), levels_left) * capacity // whole
     return max(-(-weight * capacity // whole),
-               even_share + int(Fraction(float(room)) * max(0, capacity - even_share)))
+               even_share + int(Fraction(float(share)) * max(0, capacity - even_share)))
 
 
 def _root(value: int, degree: int) -> int:
-    """Largest integer whose power does not exceed `value`."""
+    """Return the largest integer whose power does not exceed `value`."""
     low, high = 0, 1 << (value.bit_length() // degree + 1)
     while high - low > 1:
         middle = (low + high) // 2
@@ -223,19 +221,19 @@ def _root(value: int, degree: int) -> int:
 
 # A level of multisection as published: every block is a separate graph (GPU-HM, section 4.1) ----
 #
-# Algorithm 1 makes the graphs, one by one; any partitioner divides them.
+# Algorithm 1 makes the graphs, one by one; any partitioner partitions them.
 
 
 SEEDS_OF_SECTIONS = 10**16
 """Distance between the seeds of sections."""
 
 PartitionSubgraph = Callable[[multilevel.Problem], Array]
-"""Divides a graph, as `Algorithm.partition` does."""
+"""Partitions a graph, as `Algorithm.partition` does."""
 
 
 def partition_subgraphs(problem: multilevel.Problem, sections: Sections,
                         partition: PartitionSubgraph) -> Array:
-    """Divide each section by itself, without a examine what is around it.
+    """Partition each section separately, without regard to the other sections.
 
     Parameters
     ----------
@@ -266,7 +264,7 @@ def partition_subgraphs(problem: multilevel.Problem, sections: Sections,
 
 def _inner(problem: multilevel.Problem, graph: Graph, fixed: Array | None, section: int,
            width: int) -> multilevel.Problem:
-    """The problem of a section, of which nothing but the cut counts."""
+    """Return the problem of a section, with the cut as objective."""
     return multilevel.Problem(
         graph, _balance(problem.balance, section, width, graph.total_vertex_weight),
         (problem.seed + SEEDS_OF_SECTIONS * section) % 2**62,
@@ -275,7 +273,7 @@ def _inner(problem: multilevel.Problem, graph: Graph, fixed: Array | None, secti
 
 
 def _balance(whole: Balance, section: int, width: int, weight: int) -> Balance:
-    """The limits of the blocks of a section, and the imbalance that they make."""
+    """Return the limits of the blocks of a section, with the imbalance that they allow."""
     own = slice(section * width, (section + 1) * width)
     limits, means = whole.limits[own], whole.means[own]
     imbalance = max(0.0, int(limits.sum()) / max(1, weight) - 1)
@@ -285,7 +283,7 @@ def _balance(whole: Balance, section: int, width: int, weight: int) -> Balance:
 
 
 def _fixed_inside(problem: multilevel.Problem, vertices: Array, begin: int) -> Array | None:
-    """The block of a section that a vertex is fixed to, -1 for the others."""
+    """Return the block of the section that each vertex is fixed to, -1 for the others."""
     fixed = problem.constraints.fixed
     if fixed is None:
         return None
@@ -305,5 +303,5 @@ def find_fixed(i, vertices, fixed, begin, inside):
 
 @kl.kernel
 def write_blocks(i, vertices, blocks, begin, part):
-    """part[v] = block of vertex i of the list, among those of all sections."""
+    """part[v] = block of vertex i of the list, numbered among those of all sections."""
     part[vertices[i]] = kl.int32(kl.int64(blocks[i]) + begin)

@@ -17,19 +17,19 @@ NONE = -1
 
 
 class SwapRounds(kl.Words):
-    """What rounds of swaps count.
+    """Sizes and counts of rounds of swaps.
 
     Attributes
     ----------
     blocks, pairs : int
-        Numbers of them.
+        Numbers of blocks and of pairs of blocks.
     left, swaps : int
-        Rounds still to come, and swaps of this round.
+        Remaining rounds, and swaps of this round.
     running : int
         Whether there is another round.
     seed : int
     shift : int
-        Gains lose this many bits, so that they fit a priority.
+        Gains lose this many bits, so that they fit into a priority.
     """
 
     blocks: int
@@ -42,21 +42,21 @@ class SwapRounds(kl.Words):
 
 
 def of_blocks(k: int) -> int:
-    """An element for each block."""
+    """Return the number of blocks, the length of arrays with an entry per block."""
     return k
 
 
 class BlockPlaces(kl.Record):
-    """Places of k blocks, and what they would cost elsewhere.
+    """Places of k blocks, and their costs on each element.
 
     Attributes
     ----------
     place : array of int32, shape (k,)
         The element for each block.
     table : array of int64, shape (k * k,)
-        What block a would cost on element p, at a * k + p.
+        Cost of block a on element p, at a * k + p.
     group : array of int32, shape (k,), or None
-        Blocks change places within groups of elements only.
+        Blocks swap places only within groups of elements.
     """
 
     place: Array
@@ -65,12 +65,12 @@ class BlockPlaces(kl.Record):
 
 
 class SwapProposals(kl.Record):
-    """What the blocks propose in a round.
+    """The proposals of the blocks in a round.
 
     Attributes
     ----------
     gain : array of int64, shape (k,)
-        Of the best swap of each block.
+        Gain of the best swap of each block.
     partner : array of int32, shape (k,)
         The other block of that swap, or -1.
     lead : array of int64, shape (k,)
@@ -88,7 +88,7 @@ class SwapProposals(kl.Record):
 @kl.kernel
 def fill_table(i, graph: Csr, tables: Tables, places: BlockPlaces, rounds: SwapRounds,
                distance: kl.StaticValue):
-    """table[a * k + p] = what block a would cost on element p."""
+    """table[a * k + p] = cost of block a on element p."""
     a = i // rounds.blocks
     p = i % rounds.blocks
     cost = kl.int64(0)
@@ -111,16 +111,16 @@ def weight_between(a, b, graph: Csr):
 
 @kl.device
 def may_swap(here, there, places: BlockPlaces):
-    """Whether blocks on the two elements may change places."""
+    """Whether blocks on the two elements may swap places."""
     return kl.value_or(places.group, here, 0) == kl.value_or(places.group, there, 0)
 
 
 @kl.kernel
 def propose_swap(a, graph: Csr, tables: Tables, places: BlockPlaces, proposals: SwapProposals,
                  rounds: SwapRounds, distance: kl.StaticValue):
-    """Find the block whose place block a should best take in exchange for its own.
+    """Find the block with the best swap for block a.
 
-    By the table the arc between the two would vanish: it counts too much in both rows.
+    By the table, the arc between the two would cost nothing after the swap; this is corrected.
     """
     k = rounds.blocks
     here = kl.int64(places.place[a])
@@ -149,14 +149,15 @@ def propose_swap(a, graph: Csr, tables: Tables, places: BlockPlaces, proposals: 
 
 @kl.device
 def priority_of(a, proposals: SwapProposals, rounds: SwapRounds):
-    """Proposals of larger gains go first; no two have the same priority."""
+    """Return the priority of a's proposal: larger gains first; all priorities differ."""
     return ((proposals.gain[a] >> rounds.shift) << 32) | kl.int64(a)
 
 
 @kl.kernel
 def claim_both(a, proposals: SwapProposals, rounds: SwapRounds):
-    """lead[b] = highest priority of the proposals that would move block b; atomic, independent of
-    order.
+    """lead[b] = highest priority of the proposals that would move block b.
+
+    Atomic, independent of order.
     """
     if proposals.partner[a] != NONE:
         kl.atomic_max(proposals.lead, a, priority_of(a, proposals, rounds))
@@ -165,7 +166,7 @@ def claim_both(a, proposals: SwapProposals, rounds: SwapRounds):
 
 @kl.device
 def leads_around(b, priority, graph: Csr, lead):
-    """Whether no proposal for b or a block that it talks to goes before this one."""
+    """Whether no proposal for b or a block that it communicates with has a higher priority."""
     goes_first = lead[b] <= priority
     for arc in range(graph.begin[b], graph.end[b]):
         goes_first = goes_first and lead[graph.targets[arc]] <= priority
@@ -174,7 +175,7 @@ def leads_around(b, priority, graph: Csr, lead):
 
 @kl.kernel
 def choose_swap(a, graph: Csr, proposals: SwapProposals, rounds: SwapRounds):
-    """winner[a] = partner of a if their swap is applied; atomic, independent of order."""
+    """winner[a] = partner of a if their swap is applied; count it. Atomic, independent of order."""
     b = proposals.partner[a]
     if b != NONE:
         priority = priority_of(a, proposals, rounds)
@@ -187,7 +188,7 @@ def choose_swap(a, graph: Csr, proposals: SwapProposals, rounds: SwapRounds):
 @kl.kernel
 def update_table(a, graph: Csr, tables: Tables, places: BlockPlaces, proposals: SwapProposals,
                  rounds: SwapRounds, distance: kl.StaticValue):
-    """Update the rows of all blocks that communicate with a swapped pair; independent of order."""
+    """Update the rows of all blocks that communicate with a swapped pair. Independent of order."""
     k = rounds.blocks
     if proposals.winner[a] != NONE:
         here = places.place[a]
@@ -217,7 +218,7 @@ def apply_swap(a, proposals: SwapProposals, places: BlockPlaces):
 
 @kl.kernel
 def end_round(_, rounds: SwapRounds):
-    """Go on while blocks swap."""
+    """Continue while blocks swap."""
     rounds.left -= 1
     rounds.running = kl.int64(rounds.swaps > 0 and rounds.left > 0)
     rounds.swaps = 0
@@ -225,22 +226,22 @@ def end_round(_, rounds: SwapRounds):
 
 # Places of blocks: pairwise swaps that lower the cost of traffic between them (a QAP search) ----
 #
-# A table holds what each block would cost on each element, so a swap's gain is a few loads; a swap
-# changes the rows of the blocks that the two talk to.  In each round every block proposes its best
-# swap.  Of proposals for the same or for talking blocks the best one is applied, so the gains of
-# a round add up and the cost falls until no swap of two gains or many rounds are over
+# A table contains the cost of each block on each element, so the gain of a swap takes a few loads.
+# A swap changes the rows of the blocks that the two communicate with. In each round every block
+# proposes its best swap. Of proposals for the same blocks or for communicating blocks the best one
+# is applied, so the gains of a round add up. The cost falls until no swap gains, or the rounds end
 # (C. Heider 1972; B. Brandfass, T. Alrutz, T. Gerhold 2013, with one swap at a time).
 
 
 MAX_SWAPPED = 4096
-"""Blocks for which there is a table: 8 bytes for each pair."""
+"""Maximum number of blocks with a table, which takes 8 bytes for each pair."""
 
 ROUNDS = 1000
 
 
 def swapped_places(traffic: Graph, objective: Objective, seed: int,
                    first: Array | None = None, group: Array | None = None) -> Array:
-    """The element for each block after swaps.
+    """Return the element of each block after swaps.
 
     Parameters
     ----------
@@ -248,15 +249,15 @@ def swapped_places(traffic: Graph, objective: Objective, seed: int,
         The blocks and the weights between them, with weights and sorted rows; at most
         `MAX_SWAPPED` blocks.
     first : array of int32, shape (k,), optional
-        The element for each block before; by default block b is on element b.
+        The initial element of each block; by default block b is on element b.
     group : array of int32, shape (k,), optional
-        Blocks change places within groups of elements only.
+        Blocks swap places only within groups of elements.
 
     Returns
     -------
     array of int32, shape (k,)
-        A permutation.  No swap of two blocks that may swap lowers the cost any further, unless
-        `ROUNDS` are over before, as with a thousand blocks that all talk to each other.
+        A permutation. No allowed swap of two blocks lowers the cost, unless `ROUNDS` end before,
+        as with a thousand blocks that all communicate.
     """
     space, k = traffic.space, traffic.num_vertices
     place = space.asarray(np.arange(k), np.int32) if first is None else space.copy(first)

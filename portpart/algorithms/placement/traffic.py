@@ -1,4 +1,4 @@
-"""The traffic between blocks, and better places for these: elements of a machine, or numbers."""
+"""Traffic between blocks, and better places for them: elements of a machine, or numbers."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 def traffic_of(graph: Graph, part: Array, num_elements: int) -> csr_array:
-    """Weight between each two elements, on the host; symmetric, rows sorted, int64, no zeros.
+    """Return the weight between each two elements, on the host; symmetric, int64, no zeros.
 
-    Counted in a table of all pairs where that has no more entries than the graph has arcs, else by
-    contraction, which examines the arcs inside blocks too.
+    Rows are sorted. The weights are counted in a table of all pairs if that has no more entries
+    than the graph has arcs; else by contraction, which also examines the arcs inside blocks.
     """
     space = graph.space
     if has_table(graph.num_arcs, num_elements):
@@ -57,7 +57,7 @@ def _from_table(graph: Graph, part: Array, num_elements: int) -> csr_array:
 
 @kl.kernel
 def add_traffic(v, graph: Csr, part, num_elements, table):
-    """Add the arcs of v that leave its block to the table; atomic, independent of order."""
+    """Add the arcs of v that leave its block to the table. Atomic, independent of order."""
     here = part[v]
     for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
         there = part[graph.targets[arc]]
@@ -69,16 +69,17 @@ def add_traffic(v, graph: Csr, part, num_elements, table):
 def with_swaps(graph: Graph, part: Array, traffic: csr_array, objective: Objective,
                seed: int, places: Callable[[Graph], Array | None] = lambda blocks: None,
                group: np.ndarray | None = None) -> tuple[Array, csr_array]:
-    """The mapping with blocks on better elements, and its traffic; unchanged if they are too many.
+    """Return the mapping with blocks on better elements, and its traffic.
 
-    Whole blocks change places, so no block becomes heavier.
+    With more than `MAX_SWAPPED` blocks both are unchanged. Whole blocks swap places, so no block
+    becomes heavier.
 
     Parameters
     ----------
     places : callable
-        Element for each block of the graph of blocks, from where swaps start; None: block b on b.
+        Returns the initial element for each block of the graph of blocks; None: block b on b.
     group : numpy.ndarray of int32, shape (k,), optional
-        Blocks change places within groups of elements only, from where they are.
+        Blocks swap places only within groups of elements, from their present ones.
     """
     space, k = graph.space, traffic.shape[0]
     if k > MAX_SWAPPED:
@@ -97,10 +98,9 @@ def with_swaps(graph: Graph, part: Array, traffic: csr_array, objective: Objecti
 
 
 def swap_groups(graph: Graph, balance: Balance, fixed: Array | None) -> np.ndarray | None:
-    """Groups of elements within which blocks may swap; None if all may.
+    """Return groups of elements within which blocks may swap; None if all may.
 
-    Elements of a group have the same limit, and no vertex is fixed to an element that has others
-    in its group.
+    Elements of a group have the same limit. An element with fixed vertices has a group for itself.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def swap_groups(graph: Graph, balance: Balance, fixed: Array | None) -> np.ndarr
 
 def well_placed(graph: Graph, part: Array, balance: Balance, objective: Objective, seed: int,
                 fixed: Array | None = None) -> Array:
-    """The partition after swaps of blocks; as it is where all blocks are equally far."""
+    """Return the partition after swaps of blocks; unchanged if all blocks are equally distant."""
     if objective.rules.is_cut:
         return part
     group = swap_groups(graph, balance, fixed)
