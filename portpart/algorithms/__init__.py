@@ -1,1 +1,1 @@
-"""Recipes over shared phases, and the tables that name them."""
+"""Algorithms: recipes, and the phases that they share."""

@@ -1,4 +1,4 @@
-"""The public functions and what they return."""
+"""The public functions and their results."""
 
 from portpart.base.doors import door
 

@@ -1,4 +1,4 @@
-"""Checks of what callers want of blocks: targets, fixed vertices, a start, a least weight."""
+"""Checks of constraints: targets, fixed vertices, an initial partition, a minimum weight."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ if TYPE_CHECKING:
 
 FREE = -1
 MAX_IMBALANCE = 2**31
-"""From here on a limit is none, whatever k is."""
+"""A larger imbalance is no limit for any k."""
 
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """What the blocks of a graph may and must weigh.
+    """Limits and minimum weights of the blocks of a graph.
 
     Attributes
     ----------
     max_limit : int
-        The largest of the limits; may pass 64 bits.
+        The largest limit; it may exceed 64 bits.
     limits : numpy.ndarray of int64, shape (k,)
-        Limits of the blocks, no more than all vertices weigh.
+        Limits of the blocks, at most the total weight.
     fixed_weight : numpy.ndarray of int64, shape (k,)
         Weight of the vertices that are fixed to each block.
     min_weight : int
-        What the caller wants each block to weigh at least.
+        Minimum weight of every block.
     balance : Balance
-        What the algorithms keep: no limit is below what is fixed to a block.
+        Limits for the algorithms: no limit is below the fixed weight of its block.
     max_filled : callable
-        How many blocks can weigh something at once, 0 if that is not asked for.
+        Returns how many blocks can have weight at once; 0 if empty blocks do not matter.
     """
 
     max_limit: int
@@ -56,20 +56,20 @@ class Bounds:
     max_filled: Callable[[], int]
 
     def kept_by(self, weights: np.ndarray) -> bool:
-        """Whether block weights keep the limits and the least, and none is 0 without need."""
-        least = int(np.minimum.reduce(weights))  # what numpy.min calls, with less around it
+        """Whether weights keep limits and minimum, and no block is empty that could have weight."""
+        least = int(np.minimum.reduce(weights))  # the same as numpy.min, with less overhead
         return (least >= self.min_weight and int(np.minimum.reduce(self.limits - weights)) >= 0
                 and (least > 0 or self.empty(weights) == 0))
 
     def empty(self, weights: np.ndarray) -> int:
-        """How many blocks weigh nothing that could weigh something."""
+        """Return the number of empty blocks that could have weight."""
         filled = int((weights > 0).sum())
         return 0 if filled == len(weights) else max(0, self.max_filled() - filled)
 
     def may_be_missed(self, graph: EitherGraph) -> bool:
-        """Whether weights are hard to pack: one is more than blocks may differ from their shares.
+        """Whether weights are hard to pack: one exceeds the slack of a block.
 
-        Else each vertex fits into some block, in whatever order they come.
+        Otherwise each vertex fits into some block, in any order.
         """
         weights = host_vertex_weights(graph)
         heaviest = int(weights.max(initial=0))
@@ -79,14 +79,14 @@ class Bounds:
         return heaviest > slack and bool(((weights > 0) & (weights < heaviest)).any())
 
     def rank(self, weights: np.ndarray, cut: int) -> tuple[int, int, int, int]:
-        """Less is better: weight above the limits, below the least, empty blocks, the cut."""
+        """Return a key; smaller is better: overload, missing weight, empty blocks, the cut."""
         over = max(0, self.balance.overload(weights))
         return over, max(0, self.min_weight - int(weights.min())), self.empty(weights), cut
 
 
 def bounds_for(graph: EitherGraph, k: int, imbalance: WrittenNumber, target: Numbers | None,
                fixed: Array | None, min_weight: int) -> Bounds:
-    """The bounds of the blocks; refuses a least weight that no partition can have."""
+    """Return the limits of the blocks; refuse a minimum weight that no partition can have."""
     fixed_weight = np.zeros(k, np.int64) if fixed is None else fixed_weights(graph, fixed, k)
     bounds = LimitRule(k, imbalance, target, fixed_weight, min_weight).bounds(
         graph.total_vertex_weight, lambda limits: max_filled(graph, limits, fixed_weight, fixed))
@@ -96,7 +96,7 @@ def bounds_for(graph: EitherGraph, k: int, imbalance: WrittenNumber, target: Num
 
 
 class LimitRule:
-    """From the weight of all vertices, the bounds of the blocks.
+    """Computes the limits of the blocks from the weight of all vertices.
 
     Parameters
     ----------
@@ -115,12 +115,12 @@ class LimitRule:
         self.float_imbalance = float(min(self.imbalance, Fraction(MAX_IMBALANCE)))
 
     def bounds(self, total: int, max_filled: Callable[[np.ndarray], int]) -> Bounds:
-        """The bounds.
+        """Return the limits for a total weight.
 
         Parameters
         ----------
         max_filled : callable
-            From the limits, how many blocks can weigh something at once.
+            Returns how many blocks can have weight at once, for given limits.
         """
         k = self.k
         # no block is heavier than the total, which keeps a large limit within 64 bits
@@ -132,7 +132,7 @@ class LimitRule:
             exact = block_weight_limits(total, k, self.imbalance, self.target)
             max_limit = max(exact)
             limits = np.array([min(limit, total) for limit in exact], np.int64)
-            # targets rounded down are those of the negative weight, rounded up
+            # a target rounded down is minus the target of the negative weight rounded up
             means = np.array([-mean for mean in target_weights(-total, k, self.target)], np.int64)
         return Bounds(max_limit, limits, self.fixed_weight, self.min_weight,
                       self._balance(limits, means, total), lambda: max_filled(limits))
@@ -143,16 +143,16 @@ class LimitRule:
         if means is None:
             means = np.full(self.k, total // self.k, np.int64)
         limits, k = np.maximum(limits, self.fixed_weight), self.k
-        # blocks that are alike need no arrays, and give the same result as without a target
+        # blocks that are alike need no arrays, and the result is the same as without a target
         if (limits == limits[0]).all() and (means == means[0]).all():
             return Balance(k, int(limits[0]), int(means[0]), imbalance=self.float_imbalance)
         return Balance(k, int(limits.max()), int(means.max()), limits, means, self.float_imbalance)
 
 
 def fixed_weights(graph: Any, fixed: Array, k: int) -> np.ndarray:
-    """Weight of the vertices fixed to each block."""
+    """Return the weight of the vertices fixed to each block."""
     space = graph.space
-    block = space.empty(len(fixed), np.int32)  # free vertices count for block k
+    block = space.empty(len(fixed), np.int32)  # free vertices count in block k
     space.parallel_for(len(fixed), write_block_or, fixed, k, block)
     return space.to_host(histogram(space, block, k + 1, graph.vertex_weights))[:k]
 
@@ -177,9 +177,9 @@ def _check_min_weight(graph: EitherGraph, min_weight: int, limits: np.ndarray,
 
 def block_array(space: ExecutionSpace, values: ArrayLike | None, n: int, k: int, name: str,
                 lowest: int, first: int = 0, item: str = "vertex") -> Array | None:
-    """A block per vertex as int32 array of the space; entries from `lowest` to k - 1.
+    """Return a block per vertex as int32 array of the space; entries are `lowest` ... k - 1.
 
-    The number of the first vertex is in messages, and the word for what has a block.
+    Messages contain the number of the `first` vertex plus the index, and the word `item`.
     """
     if values is None:
         return None
@@ -199,7 +199,7 @@ def block_array(space: ExecutionSpace, values: ArrayLike | None, n: int, k: int,
 
 def start_with_fixed(space: ExecutionSpace, initial: Array | None,
                      fixed: Array | None) -> Array | None:
-    """The initial partition with fixed vertices where they have to be."""
+    """Return the initial partition with fixed vertices in their blocks."""
     if initial is None or fixed is None:
         return initial
     start = space.copy(initial)

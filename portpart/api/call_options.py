@@ -1,7 +1,7 @@
 """The options of the functions that partition and map, each declared once.
 
-Checks, the options of the command line, and the tests of signatures and docstrings come from here.
-What depends on the graph is checked where that is known: its weights, blocks of its vertices, the
+Checks, the options of the command line, and the tests of signatures and docstrings use these
+declarations. What depends on the graph is checked later: its weights, blocks of its vertices, the
 objective, the algorithm.
 """
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MAX_SEED = 2**62
 
 UNTIL_LIMIT = "until_limit"
-"""As many rounds as there is time for."""
+"""The value of `rounds` for as many rounds as time allows."""
 
 SESSION_MIGRATION = 0.05
 """The default of `migration` in sessions."""
@@ -39,25 +39,25 @@ Check = Callable[[str, Any], Any]
 def declared(default: Any, sentence: str, check: Check | None = None, *, shell: str = "",
              metavar: str | None = None, choices: tuple[str, ...] = (),
              others: tuple[str, ...] = ()) -> Any:
-    """An option.
+    """Declare an option.
 
     Parameters
     ----------
     default : object
         ``MISSING`` if there is none.
     sentence : str
-        What it means: the first sentence of docstrings and of the command line's help.
+        Its meaning: the first sentence of docstrings and of the command line's help.
     check : callable, optional
-        From its name and a value, the one that the call goes by.  None is not checked where it is
-        the default.
+        Returns the checked value, from name and value. None is not checked if it is the
+        default.
     shell : str
-        What the command line adds to the sentence.
+        Addition of the command line to the sentence.
     metavar : str, optional
-        What stands for a value there.
+        Placeholder for a value there.
     choices : tuple of str
-        The values there are.
+        The allowed values.
     others : tuple of str
-        What METIS, KaHIP, Mt-KaHyPar, scikit-learn and others call it.
+        Names in METIS, KaHIP, Mt-KaHyPar, scikit-learn and others.
     """
     if check is None and choices:
         def check(name: str, value: Any) -> str:
@@ -68,24 +68,24 @@ def declared(default: Any, sentence: str, check: Check | None = None, *, shell: 
 
 
 def integer(low: int, high: int) -> Check:
-    """A check of integers."""
+    """Return a check of integers."""
     return lambda name, value: checked_integer(name, value, low, high)
 
 
 def start(name: str, value: Any) -> int:
-    """A seed; None is 0."""
+    """Check a seed; None is 0."""
     return 0 if value is None else checked_integer(name, value, 0, MAX_SEED)
 
 
 def one_of(name: str, value: Any, known: tuple[str, ...]) -> str:
-    """One of some words."""
+    """Check one of some words."""
     if not isinstance(value, str) or value not in known:
         raise InputError(f"{name} is {shown(value)}; it must be one of {listed(known)}")
     return value
 
 
 def seconds(name: str, value: Any) -> float:
-    """A limit of time in seconds."""
+    """Check a limit of time in seconds."""
     try:
         limit = float(value)
     except (TypeError, ValueError, OverflowError):
@@ -96,7 +96,7 @@ def seconds(name: str, value: Any) -> float:
 
 
 def number_of_rounds(name: str, value: Any) -> int | str:
-    """A number of rounds, or as many as there is time for."""
+    """Check a number of rounds, or the word for as many as time allows."""
     if not isinstance(value, (str, bool)):
         return checked_integer(name, value, 1, MAX_BLOCKS)
     if value == UNTIL_LIMIT:
@@ -107,14 +107,14 @@ def number_of_rounds(name: str, value: Any) -> int | str:
 
 
 def device_name(name: str, value: Any) -> str:
-    """The name of a device."""
+    """Check the name of a device."""
     if not isinstance(value, str):
         raise InputError(f"{name} is {shown(value)}; it must be 'auto', 'cpu', 'cuda' or 'cuda:N'")
     return "cpu" if value == "cpu:0" else value
 
 
 def callback(name: str, value: Any) -> Progress:
-    """A callable that gets reports."""
+    """Check a callable that gets reports."""
     if not callable(value):
         raise InputError(f"{name} is {shown(value)}; it must be callable, True or False")
     called: Progress = value
@@ -123,9 +123,9 @@ def callback(name: str, value: Any) -> Progress:
 
 @dataclass(frozen=True, eq=False)
 class CallOptions:
-    """The options of a call, as they were given or `checked`.
+    """The options of a call, as given or `checked`.
 
-    Its fields are the table of all options.  Each function has some of them.
+    Its fields are the table of all options. Each function has some of them.
     """
 
     k: int = declared(MISSING, "Number of blocks.", integer(1, MAX_BLOCKS), others=(
@@ -209,7 +209,7 @@ class CallOptions:
 
     @property
     def most_rounds(self) -> float:
-        """The number of rounds, infinite until the limit of time."""
+        """The number of rounds; infinite for rounds until the limit of time."""
         return math.inf if isinstance(self.rounds, str) else self.rounds or 0
 
     @property
@@ -218,12 +218,12 @@ class CallOptions:
         return self.progress if callable(self.progress) else None
 
     def checked(self) -> Self:
-        """The same with the values that the call goes by.
+        """Return the options with checked values.
 
         Raises
         ------
         InputError
-            If a value is none of the option.
+            If a value is invalid.
         """
         from portpart.metrics import block_weight_limits
 
@@ -231,7 +231,7 @@ class CallOptions:
         if found.rounds == UNTIL_LIMIT and found.time_limit is None:
             raise InputError(f"rounds is {UNTIL_LIMIT!r} and time_limit is missing; pass "
                              "time_limit=60, for example")
-        # refuses a bad imbalance or target before any work
+        # refuse a bad imbalance or target before any work
         block_weight_limits(0, 1 if self.target is None else found.k, self.imbalance, self.target)
         return found
 
@@ -240,33 +240,33 @@ TABLE: dict[str, Field[Any]] = {
     each.name: each for each in fields(CallOptions) if each.metadata}
 
 OTHERS = {other: name for name, each in TABLE.items() for other in each.metadata["others"]}
-"""The option that is meant by what others call it."""
+"""Names of other partitioners, with the option that each means."""
 
 
 def checked(name: str, value: Any) -> Any:
-    """The value of one option that a call goes by.
+    """Return the checked value of one option.
 
     Raises
     ------
     InputError
-        If it is none of the option.
+        If the value is invalid.
     """
     check: Check | None = TABLE[name].metadata["check"]
     is_default = value is None and TABLE[name].default is None
     return value if check is None or is_default else check(name, value)
 
 
-# Keywords of other partitioners, and misspelt ones: which of a function's own is meant -----------
+# Keywords of other partitioners, and misspelt ones: the option of the function that is meant ----
 
 
 def keywords_of(function: Callable[..., Any]) -> frozenset[str]:
-    """The names of the parameters of a function of Python."""
+    """Return the names of the parameters of a Python function."""
     code = function.__code__
     return frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
 
 
 def refuse_keyword(function: Callable[..., Any], given: Iterable[str]) -> NoReturn:
-    """Raise for the first of some keywords that a function has not, naming the one it has."""
+    """Raise for the first keyword that a function does not have, naming the one it has."""
     known = keywords_of(function)
     wrong = next(name for name in given if name not in known)
     meant = [name for name in [OTHERS.get(wrong)] if name in known] or get_close_matches(

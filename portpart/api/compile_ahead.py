@@ -1,4 +1,4 @@
-"""Code made ahead of time: what calls on some kinds of graphs need, on one or several GPUs."""
+"""Code compiled ahead of time for calls on some kinds of graphs, on one or several GPUs."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ from portpart.estimate import dry_run, dry_run_edges
 from portpart.graphs.ranks import check_reverse_arcs, distributed
 from portpart.inputs import as_hypergraph
 
-# Code that several GPUs need for a call, made before anyone waits for it -----------------------
+# Code that several GPUs need for a call --------------------------------------------------------
 #
-# What ranks do next follows from their messages, so their calls cannot be rehearsed
-# without data.  A small call is made on the processor instead, and what GPUs would need is noted.
+# The steps of ranks depend on their messages, so their calls have no dry run without data. A small
+# call is made on the processor instead, and the code that GPUs would need is recorded.
 
 
 RANKS = 2
 
 FOLDED = 32
-"""The whole graph over the largest graph that every rank has as a whole: both kinds of levels are
-worked on."""
+"""Ratio of the whole graph to the largest graph that every rank holds whole, so that the call works
+on both kinds of levels."""
 
 
 class NotingSpace(CpuSpace):
-    """The processor, in place of a GPU: what is run is noted.
+    """The processor instead of a GPU, with a record of what is run.
 
     Parameters
     ----------
     stage : ExecutionSpace
-        Of a GPU of which there is nothing but its compiler.
+        A space of a GPU of which only the compiler exists.
     """
 
     kind, name = "cuda", "recording"
@@ -65,13 +65,13 @@ class NotingSpace(CpuSpace):
 
 
 def note_rank_call(stage: ExecutionSpace, graph: graphs.Graph, options: CallOptions) -> None:
-    """Have the code asked for that ranks on GPUs need for a call on such a graph.
+    """Request the code that ranks on GPUs need for a call on such a graph.
 
     Parameters
     ----------
     stage : ExecutionSpace
     graph : Graph
-        Of the host.
+        In the memory of the host.
     options : CallOptions
     """
     space = NotingSpace(stage)
@@ -94,23 +94,23 @@ def note_rank_call(stage: ExecutionSpace, graph: graphs.Graph, options: CallOpti
     Local(RANKS).run(main)
 
 
-# Code made before anyone waits for it: what calls on some kinds of graphs need -----------------
+# Code that calls on some kinds of graphs need --------------------------------------------------
 #
-# For a GPU nothing runs, so none is needed: calls are rehearsed.  For the processor they are made.
+# For a GPU calls are dry runs, so no GPU is needed. For the processor the calls are made.
 
 
 BLOCKS = (2, 8, 64, 512)
-"""Numbers of blocks; those between need the same code, or nearly."""
+"""Numbers of blocks; numbers between them need the same code, with few exceptions."""
 
 VERTICES = 40_000
-"""Few, and more than a coarsest graph has."""
+"""A small number that is larger than a coarsest graph."""
 
 Progress = Callable[[int, int], None]
 """Called with the number of finished modules, and of requested ones."""
 
 
 def _weighted(graph: graphs.Graph) -> graphs.Graph:
-    """The same graph with weights of edges and vertices."""
+    """Return the graph with weights of edges and vertices."""
     return replace(graph, weights=np.full(graph.num_arcs, 2, np.int32),
                    vertex_weights=np.full(graph.num_vertices, 2, np.int64), _totals={})
 
@@ -143,12 +143,12 @@ KINDS: dict[str, Callable[[], Iterable[graphs.EitherGraph]]] = {
     EDGES: lambda: (generators.rmat(13, 5), generators.grid_2d(50), generators.grid_2d(100),
                     _road(), _weighted(_road())),
 }
-"""Kinds of graphs, and examples of them.  Edges have long searches, so their graphs are small."""
+"""Kinds of graphs, and examples of them. Edges have long searches, so their graphs are small."""
 
 
 @dataclass(frozen=True)
 class Compiled:
-    """What has been made.
+    """Numbers of compiled modules and bytes, and the time.
 
     Attributes
     ----------
@@ -172,12 +172,12 @@ def compile_for_gpu(capability: int, kinds: Iterable[str], presets: Iterable[str
     kinds, presets : iterable of str
     report : callable
     ranks : bool
-        Whether several devices are to work together, too.
+        Whether to compile also for several devices together.
 
     Raises
     ------
     InputError
-        If NVRTC does not know such devices.
+        If NVRTC does not support such devices.
     DeviceUnavailable
         If CuPy is missing.
     """
@@ -240,7 +240,7 @@ def _read_a_file() -> None:
 
 
 def calls(kinds: Iterable[str], presets: Iterable[str]) -> Iterator[Request]:
-    """A call for each kind of graph, preset and number of blocks."""
+    """Yield a call for each kind of graph, preset and number of blocks."""
     for kind in kinds:
         if kind not in KINDS:
             raise InputError(f"kind is {shown(kind)}; it must be one of {', '.join(KINDS)}")

@@ -1,4 +1,4 @@
-"""What the public functions share: checks of options, bringing graphs in and results back."""
+"""Shared parts of the public functions: checks of options, copies of graphs and results."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from portpart.options import WrittenNumber, exact_fraction
 from portpart.primitives import argmax_of, max_of
 
 OF_EDGES = ("edge_weights", "symmetrize", "weights", "weight_scale")
-"""Options by which edges are read."""
+"""Options for reading edges."""
 
 OF_GRAPH = ("vertex_weights", "net_weights", *OF_EDGES)
-"""Options by which the graph is made."""
+"""Options for making the graph."""
 
 NOT_OF_GRAPHS = "net_weights is for hypergraphs; for a graph pass edge_weights="
 NOT_OF_NETS = "edge_weights is for graphs; for a hypergraph pass net_weights="
 
 
 def warn_of_percents(imbalance: WrittenNumber, frames: int = 4) -> None:
-    """Warn the caller, this many frames up, if an imbalance, which is a valid one, is above 1."""
+    """Warn the caller, `frames` up, if a valid imbalance is above 1."""
     if exact_fraction(imbalance) > 1:
         warnings.warn(f"imbalance={shown(imbalance)} lets blocks weigh more than twice their "
                       'share: 3 % is 0.03 or "3%"', UserWarning, stacklevel=frames)
 
 
 def graph_on_device(graph: GraphLike, options: CallOptions) -> Graph:
-    """The checked graph in the memory of the space that will work on it.
+    """Return the checked graph in the memory of the space that will work on it.
 
-    Nothing is copied: the graph lives as long as the call.
+    Arrays are not copied if they are there: the graph is used only during the call.
     """
     if options.net_weights is not None:
         raise InputError(NOT_OF_GRAPHS)
@@ -55,7 +55,7 @@ def graph_on_device(graph: GraphLike, options: CallOptions) -> Graph:
 
 
 def hypergraph_on_device(data: GraphLike, options: CallOptions) -> Hypergraph:
-    """The same of a hypergraph, of whose edges nothing can be said."""
+    """Do the same for a hypergraph, for which options of edges are errors."""
     for name in OF_EDGES:
         value = getattr(options, name)
         if value is not None and value is not False:
@@ -68,30 +68,30 @@ def hypergraph_on_device(data: GraphLike, options: CallOptions) -> Hypergraph:
 
 
 def _space_for(graph: GraphLike, device: str, threads: int | None) -> ExecutionSpace | None:
-    """The space that a call names; None is where the arrays lie on a device."""
+    """Return the space that a call names; None: that of the arrays of the graph."""
     if device != "auto":
         return backends.space(device, threads=threads)
     return None if _is_on_device(graph) else backends.space("cpu", threads=threads)
 
 
 def _is_on_device(graph: GraphLike) -> bool:
-    """Whether the arrays of `graph` lie in a GPU's memory."""
+    """Whether the arrays of `graph` are in a GPU's memory."""
     if isinstance(graph, EitherGraph):
         return graph.space.kind == "cuda"
     return any(hasattr(holder, "__cuda_array_interface__") for holder in _holders(graph))
 
 
 def _holders(graph: GraphLike) -> tuple[Any, ...]:
-    """What may hold arrays of a GPU."""
+    """Return objects that may hold arrays of a GPU."""
     if isinstance(graph, np.ndarray):
-        return ()  # asking some for their `data` is an error
+        return ()  # the attribute `data` of some arrays raises an error
     return graph if isinstance(graph, tuple) else (graph, getattr(graph, "data", None))
 
 
 def _current_for(graph: GraphLike, space: ExecutionSpace | None) -> AbstractContextManager[Any]:
-    """Context in which the device is the current one that has the arrays of a graph, or gets them.
+    """Return a context in which the device of a graph's arrays is the current one.
 
-    What is done on another one would not wait for what that has begun.
+    Work on another device would not wait for work that has begun on this one.
     """
     if space is None:
         space = graph.space if isinstance(graph, EitherGraph) else next(
@@ -101,7 +101,7 @@ def _current_for(graph: GraphLike, space: ExecutionSpace | None) -> AbstractCont
 
 
 def to_callers_memory(part: Array, graph: GraphLike, space: ExecutionSpace) -> Any:
-    """`part` in the kind of memory that the caller's graph is in."""
+    """Return `part` in the kind of memory of the caller's graph."""
     if not _is_on_device(graph):
         return space.to_host(part)
     return part if space.kind == "cuda" else backends.space("cuda").asarray(part)
@@ -109,7 +109,7 @@ def to_callers_memory(part: Array, graph: GraphLike, space: ExecutionSpace) -> A
 
 def infeasibility_message(graph: EitherGraph, weights: np.ndarray, bounds: Bounds,
                           target: Numbers | None = None, item: str = "vertex") -> str:
-    """Which bound block weights break, and why."""
+    """Return which limit is violated, and why."""
     def heaviest() -> tuple[int, int]:
         weights = graph.vertex_weights
         assert weights is not None
@@ -120,7 +120,7 @@ def infeasibility_message(graph: EitherGraph, weights: np.ndarray, bounds: Bound
 
 def broken_bound(heaviest: Callable[[], tuple[int, int]], weights: np.ndarray, bounds: Bounds,
                  target: Numbers | None = None, item: str = "vertex") -> str:
-    """The same where a function returns the heaviest vertex and its weight."""
+    """Do the same with a function that returns the heaviest vertex and its weight."""
     limits, fixed = bounds.limits, bounds.fixed_weight
     block = int((fixed - limits).argmax())
     if fixed[block] > limits[block]:

@@ -1,4 +1,4 @@
-"""A partition by several devices of one process, each of which has a range of the rows."""
+"""A partition by several devices of one process; each has a range of the rows."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def partition_on_devices(graph: GraphLike, asked: CallOptions) -> PartitionResul
                 fixed, initial = (
                     None if each is None else _brought(space, whole.space, each[begin:end])
                     for each in (wanted.fixed, wanted.initial))
-                # no rows are held by name: they go when the rank has its part of the graph
+                # rows have no name, so they are freed when the rank has made its part of the graph
                 return divided(
                     distributed(comm, planned(comm, lambda: _rows(whole, begin, end, space))),
                     replace(of_ranks, fixed=fixed, initial=initial, begin=time.perf_counter()))
@@ -84,19 +84,19 @@ def partition_on_devices(graph: GraphLike, asked: CallOptions) -> PartitionResul
 
 
 def spaces_of(devices: str | Sequence[int | str]) -> list[ExecutionSpace]:
-    """The spaces of devices.
+    """Return the spaces of devices.
 
     Parameters
     ----------
     devices : sequence of (int or str), or "all"
-        Numbers of GPUs, or names of devices; a device may be there several times.
+        Numbers of GPUs, or names of devices; devices may be repeated.
 
     Raises
     ------
     InputError
-        If it is something else, empty, or of CPUs and GPUs.
+        If the argument is something else, empty, or contains both CPUs and GPUs.
     DeviceUnavailable
-        If one cannot be used, or if there is none.
+        If a device cannot be used, or there is none.
     """
     if isinstance(devices, str):
         if devices != ALL:
@@ -119,13 +119,14 @@ def spaces_of(devices: str | Sequence[int | str]) -> list[ExecutionSpace]:
 
 
 def _offset_at(graph: Graph, v: int) -> int:
-    """Arcs of the vertices before v."""
+    """Return the number of arcs of the vertices before v."""
     return int(graph.space.to_host(graph.offsets[v : v + 1])[0])
 
 
 def _rows(graph: Graph, first: int, last: int, space: ExecutionSpace) -> Rows:
-    """Rows of a range of a graph, in the memory of a space; where types allow, slices of its
-    arrays.
+    """Return rows of a range of a graph, in the memory of a space.
+
+    If types allow, they are slices of the graph's arrays.
     """
     begin, end = _offset_at(graph, first), _offset_at(graph, last)
     here = graph.space
@@ -142,14 +143,14 @@ def _rows(graph: Graph, first: int, last: int, space: ExecutionSpace) -> Rows:
 
 
 def _brought(space: ExecutionSpace, there: ExecutionSpace, values: Array) -> Array:
-    """An array in the memory of a space, which it may be in."""
+    """Return an array in the memory of a space; it may be there already."""
     if space.name == there.name:
         return values
     return space.asarray(values if space.kind == there.kind else there.to_host(values))
 
 
 def _joined(space: ExecutionSpace, spaces: Sequence[ExecutionSpace], parts: list[Array]) -> Array:
-    """The blocks of all vertices, in the memory of a space; parts are dropped one by one."""
+    """Join the blocks of all vertices in the memory of a space; drop the parts one by one."""
     result, end = space.empty(sum(map(len, parts)), np.int32), 0
     for there in spaces:
         part = _brought(space, there, parts.pop(0))
@@ -159,5 +160,5 @@ def _joined(space: ExecutionSpace, spaces: Sequence[ExecutionSpace], parts: list
 
 @kl.kernel
 def shift_offset(v, offsets, begin, result):
-    """result[v] = an offset that counts from `begin` on."""
+    """result[v] = the offset of v, counted from `begin`."""
     result[v] = kl.int64(offsets[v]) - begin

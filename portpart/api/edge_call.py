@@ -32,10 +32,10 @@ LINES_PER_CHUNK = 1 << 16
 class EdgePartitionResult(PartitionResult):
     """A partition of the edges of a graph.  Unpacks as ``replication_factor, part``.
 
-    It has the attributes of :class:`PartitionResult`, where the edges are what is divided:
-    ``part[e]`` is the block of edge e, and weights are those of edges.  ``cut`` is the weight of
-    the vertices with several copies, ``km1`` the weight of all copies but the first of each
-    vertex, and ``labels`` are the names of the vertices.  It also has these:
+    It has the attributes of :class:`PartitionResult`, applied to edges: ``part[e]`` is the block of
+    edge e, and weights are those of edges.  ``cut`` is the weight of the vertices with several
+    copies, ``km1`` the weight of all copies but the first of each vertex, and ``labels`` are the
+    names of the vertices.  It also has these:
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class EdgePartitionResult(PartitionResult):
     def masters(self) -> np.ndarray:
         """The block with most edges of each vertex, int32, shape (n,).
 
-        Of several the smallest; -1 of a vertex without edges.
+        The smallest of several; -1 for a vertex without edges.
         """
         ends, blocks = host_array(self.edges), np.repeat(host_array(self.part), 2)
         pairs, counts = np.unique(ends.reshape(-1).astype(np.int64) * self.k + blocks,
@@ -89,8 +89,8 @@ class EdgePartitionResult(PartitionResult):
     def arc_part(self) -> np.ndarray:
         """The block of each arc, int32, shape (2 m,): both directions of each edge.
 
-        Arcs are in the order of the rows, ascending in each: that of a SciPy CSR matrix with sorted
-        indices.
+        Arcs are in the order of the rows, ascending in each row, as in a SciPy CSR matrix with
+        sorted indices.
         """
         ends, blocks = host_array(self.edges), host_array(self.part)
         tails, heads = (np.concatenate([ends[:, i], ends[:, 1 - i]]) for i in (0, 1))
@@ -102,7 +102,7 @@ class EdgePartitionResult(PartitionResult):
         return PartitionResult.blocks(blocks)  # type: ignore[return-value]
 
     def to_dict(self) -> dict[Hashable, int]:
-        """The block of each edge by its two ends, which have their names if vertices have some."""
+        """Return the block of each edge by its two ends, by name if vertices have names."""
         pairs, names = host_array(self.edges).tolist(), self.labels
         keys = map(tuple, pairs) if names is None else ((names[u], names[v]) for u, v in pairs)
         return dict(zip(keys, host_array(self.part).tolist()))

@@ -1,4 +1,4 @@
-"""The public function that maps processes, also to more elements than there are processes."""
+"""The public function that maps processes, also to more elements than processes."""
 
 from __future__ import annotations
 
@@ -39,20 +39,19 @@ if TYPE_CHECKING:
 
     from portpart.options import Configuration
 
-# Fewer processes than elements: idle ones get a vertex without edges ---------------------------
+# Fewer processes than elements: idle elements get a vertex without edges -----------------------
 
 
 def with_idle_elements(graph: Graph, constraints: Constraints, k: int,
                        target: Numbers | None) -> tuple[Graph, Constraints]:
-    """A graph with as many vertices as elements that have a share of the weight.
+    """Return a graph with as many vertices as elements with a share of the weight.
 
-    Vertices that are added have no edges, are free, and begin on elements that `initial` leaves
-    out.
+    Added vertices have no edges, are free, and begin on elements that `initial` does not use.
 
     Raises
     ------
     InputError
-        If there are fewer vertices, and they differ in weight.
+        If vertices must be added, and the given ones differ in weight.
     """
     n = graph.num_vertices
     shares = [1] * k if target is None else target_shares(k, target)
@@ -81,7 +80,7 @@ def with_idle_elements(graph: Graph, constraints: Constraints, k: int,
 
 def without_idle(graph: Graph, part: Array, weights: np.ndarray,
                  n: int) -> tuple[Array, np.ndarray]:
-    """The elements of the first `n` vertices, and what these weigh on each element."""
+    """Remove the added vertices; return the elements of the others and the weight of each."""
     added = np.bincount(graph.space.to_host(part[n:]), minlength=len(weights))
     return part[:n], weights - added
 
@@ -246,7 +245,7 @@ def map_processes(
 
 def mapped_by(mapper: Mapper, problem: MappingProblem, config: Any,
               swapped: bool) -> tuple[Array, np.ndarray, csr_array]:
-    """The mapping, the weights of blocks, and the traffic: all between checks and the result."""
+    """Return the mapping, the block weights and the traffic, without checks and result object."""
     graph, balance, k = problem.graph, problem.balance, problem.num_blocks
     dry_run(problem, mapper.map, config)
     found = mapper.map(problem, config)
@@ -265,7 +264,7 @@ def mapped_by(mapper: Mapper, problem: MappingProblem, config: Any,
 
 def _no_worse(problem: MappingProblem, bounds: Bounds, part: Array, weights: np.ndarray,
               traffic: csr_array) -> tuple[Array, np.ndarray, csr_array]:
-    """A mapping, or the initial one if that is better."""
+    """Return the better of a mapping and the initial one."""
     first, k, graph = problem.constraints.initial, problem.num_blocks, problem.graph
     if first is None:
         return part, weights, traffic

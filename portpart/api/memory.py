@@ -1,4 +1,4 @@
-"""How much memory a call takes on a device, on each rank, or in a session."""
+"""Estimates of the memory of a call on a device, on each rank, or in a session."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from portpart.options import Configuration
 
 PARTS = 2
-"""Partitions that a session holds while all levels are refined: the one before, and the best."""
+"""Partitions that a session holds while all levels are refined: the previous and the best one."""
 
 
 def memory_estimate(
@@ -201,7 +201,7 @@ def memory_estimate(
 
 
 def session_bytes(sizes: GivenSizes, shrinking: Shrinking, config: Configuration, k: int) -> int:
-    """Bytes that a session keeps: rows and ids with spare room, and what follows edits."""
+    """Return the bytes that a session keeps: rows with slack, ids, and the state of refinement."""
     space = SizingSpace(shrinking)
     graph = sizes.made(space)
     own, n = space.live, graph.num_vertices
@@ -221,9 +221,9 @@ def session_bytes(sizes: GivenSizes, shrinking: Shrinking, config: Configuration
 def _of_partition(sizes: GivenSizes, k: int, algorithm: recipes.Algorithm, config: Configuration,
                   arc_shrink: float | None, like: EitherGraph | None,
                   session: bool, has_rounds: bool) -> MemoryEstimate:
-    """The estimate for a partition, or for a session."""
+    """Return the estimate for a partition, or for a session."""
     given, dropped = sizes, 0
-    if session and hasattr(config, "search"):  # walks improve what there is
+    if session and hasattr(config, "search"):  # walks improve the present partition
         config = replace(config, search=replace(config.search, cycles=max(
             1, config.search.cycles)))
     if like is not None and sizes_of(like).counts == sizes.counts:
@@ -244,12 +244,12 @@ def _of_partition(sizes: GivenSizes, k: int, algorithm: recipes.Algorithm, confi
     if not session:
         return estimate
     kept = session_bytes(given, ways[0], config, k)
-    # weights are multiplied by the denominator of a price: sums of them may become wide
+    # weights are multiplied by the denominator of the migration cost factor: sums may become wide
     scaled = (replace(sizes, total=MAX_INT32 // (2 * EDGE_WEIGHT))
               if isinstance(config, recipes.HypergraphConfig) else sizes)
     again = counted(scaled, ways, partition_call(algorithm, config, k, previous=True))
     n = sizes.counts[0]
-    # while all levels are refined the graph exists twice
+    # the graph exists twice while all levels are refined
     most = max(estimate.peak, again.peak + PARTS * OF_NUMBER * n) + given.own_bytes + OF_WORD * n
     return replace(estimate.plus(kept), graph=estimate.graph, session=kept, refinement=kept + most)
 
@@ -257,7 +257,7 @@ def _of_partition(sizes: GivenSizes, k: int, algorithm: recipes.Algorithm, confi
 def _of_edges(graph: GivenSizes, k: int, algorithm: recipes.Algorithm, config: Configuration,
               arc_shrink: float | None, like: EitherGraph | None,
               has_rounds: bool) -> MemoryEstimate:
-    """The estimate for a partition of the edges of a graph, whose arcs are there besides."""
+    """Return the estimate for a partition of the edges of a graph, including the graph's arcs."""
     if isinstance(like, Graph):
         graph = sizes_of(like) if sizes_of(like).counts == graph.counts else graph
         like = edge_hypergraph(like)
@@ -268,13 +268,13 @@ def _of_edges(graph: GivenSizes, k: int, algorithm: recipes.Algorithm, config: C
 
 def _of_neighbourhoods(num_vertices: int | None, num_arcs: int | None,
                        like: EitherGraph | None) -> tuple[int, int, Hypergraph | None]:
-    """Nets and pins of the neighbourhoods of a graph, and those of one like it."""
+    """Return nets and pins of the neighbourhoods of a graph, and the hypergraph for `like`."""
     n, arcs = _size("num_vertices", num_vertices, like), _size("num_arcs", num_arcs, like)
     return n, n + arcs, neighbourhood_hypergraph(like) if isinstance(like, Graph) else None
 
 
 def _size(name: str, value: int | None, like: EitherGraph | None) -> int:
-    """A size that is given, or else that of `like`."""
+    """Return a given size, or else that of `like`."""
     found = getattr(like, name, None) if value is None else value
     if found is None:
         raise InputError(f"{name} is missing; without it, give what has such as `like`")

@@ -23,17 +23,17 @@ from portpart.graphs import MAX_INT32, MAX_TOTAL_WEIGHT, Blocks, EitherGraph, Gr
 from portpart.options import MAX_BLOCKS, WrittenNumber, nonnegative
 
 MAX_DOUBLINGS = 6
-"""A price that is too low after this many rises faster."""
+"""After this many rises in sequence the factor rises faster."""
 
 
 @dataclass(frozen=True, eq=False)
 class PreviousPartition:
-    """The partition before, on the host.
+    """The previous partition, on the host.
 
     Attributes
     ----------
     known : numpy.ndarray of int32, shape (n,)
-        Previous blocks of vertices; -1 where there is none any more.
+        Previous blocks of vertices; -1 for vertices whose block does not exist any more.
     sizes : numpy.ndarray of int64, shape (n,)
     """
 
@@ -41,14 +41,14 @@ class PreviousPartition:
     sizes: np.ndarray
 
     def moved(self, part: np.ndarray) -> tuple[int, int]:
-        """How many vertices are outside their previous blocks, and their size."""
+        """Return the number and the total size of vertices outside their previous blocks."""
         away = (self.known != FREE) & (self.known != part)
         return int(away.sum()), int(self.sizes[away].sum())
 
 
 def previous_partition(graph: EitherGraph, part: Blocks | None, k: int,
                        sizes: Numbers | None) -> PreviousPartition:
-    """The old blocks, checked; those of k and more are gone."""
+    """Return the checked previous blocks; blocks from k on do not exist any more."""
     space, n = graph.space, graph.num_vertices
     blocks = block_array(space, blocks_by_vertex(part, "part", graph), n, MAX_BLOCKS + 1, "part",
                          FREE)
@@ -62,7 +62,7 @@ def previous_partition(graph: EitherGraph, part: Blocks | None, k: int,
 
 
 def limit_of(value: WrittenNumber | None, old: PreviousPartition) -> int | None:
-    """The size that may move; a share of all sizes unless it is an integer."""
+    """Return the limit of the migration volume; a number that is no integer is a share of sizes."""
     if value is None:
         return None
     limit = nonnegative("max_migration", value)
@@ -72,21 +72,21 @@ def limit_of(value: WrittenNumber | None, old: PreviousPartition) -> int | None:
 
 def with_previous_blocks(problem: Problem[Any], old: PreviousPartition,
                          price: Fraction) -> Problem[Any]:
-    """The problem with migration costs, from the old partition.
+    """Return the problem with migration costs.
 
-    Vertices without a previous block start in the block of their neighbours, and move without cost;
-    the previous block of a fixed vertex is that where it is fixed.
+    A vertex without a previous block starts in the block of its neighbours and moves without cost.
+    The previous block of a fixed vertex is its fixed block.
     """
     space, wanted = problem.space, problem.constraints
     known = old.known
-    tied = known != FREE
+    has_cost = known != FREE
     if wanted.fixed is not None:
         fixed = space.to_host(wanted.fixed)
-        known, tied = np.where(fixed == FREE, known, fixed), tied & (fixed == FREE)
+        known, has_cost = np.where(fixed == FREE, known, fixed), has_cost & (fixed == FREE)
     start = space.asarray(inherited(problem.graph, known, problem.balance))
     factor, size = price.denominator, price.numerator
     check_migration_factor(problem.graph, price, int(old.sizes.sum()))
-    previous_blocks = PreviousBlocks(start, space.asarray(np.where(tied, old.sizes, 0) * size))
+    previous_blocks = PreviousBlocks(start, space.asarray(np.where(has_cost, old.sizes, 0) * size))
     return replace(problem, graph=scaled(problem.graph, factor),
                    constraints=replace(wanted, initial=start, previous_blocks=previous_blocks))
 
@@ -99,26 +99,26 @@ def check_migration_factor(graph: EitherGraph, price: Fraction, sizes: int) -> N
 
 
 def possible_price(graph: EitherGraph, price: Fraction, sizes: int) -> Fraction:
-    """The price, or the largest whole one that is not refused."""
+    """Return the factor, or the largest possible integer if it may overflow."""
     if fits(_joint(graph), price, sizes):
         return price
     return Fraction(max(1, (MAX_TOTAL_WEIGHT - _joint(graph)) // (2 * sizes)))
 
 
 def fits(joint: int, price: Fraction, sizes: int) -> bool:
-    """Whether 64-bit sums surely hold what edges or nets cost at most, and moves at a price."""
+    """Whether 64-bit sums hold the largest costs of edges or nets and of all moves."""
     return joint * price.denominator + 2 * sizes * price.numerator <= MAX_TOTAL_WEIGHT
 
 
 def _joint(graph: EitherGraph) -> int:
-    """What all edges or nets cost at most."""
+    """Return the largest cost of all edges or nets."""
     if isinstance(graph, Graph):
         return graph.total_arc_weight
     return graph.total_net_weight * max(1, graph.max_net_size)
 
 
 def _in_few_digits(price: Fraction) -> str:
-    """A price for a message: as numerator and denominator, or rounded where these are long."""
+    """Format a factor for a message: exactly, or rounded if that is long."""
     exact = f"{price.numerator}/{price.denominator}"
     if len(exact) <= FEW_CHARACTERS:
         return exact
@@ -126,7 +126,7 @@ def _in_few_digits(price: Fraction) -> str:
 
 
 def scaled(graph: Any, factor: int) -> Any:
-    """The same graph with edges, or nets, of this many times the weight."""
+    """Return the graph with edge or net weights multiplied by a factor."""
     if factor == 1:
         return graph
     nets = not isinstance(graph, Graph)
@@ -144,8 +144,8 @@ class FactorSchedule:
     """Migration cost factors: raised while the migration volume is above its limit, lowered while
     it is below.
 
-    They double or halve, by less after each turn.  Where too much moves for long they rise by
-    larger and larger factors.
+    They are doubled or halved, by less after each change of direction. After many rises in sequence
+    they rise by larger and larger factors.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ class FactorSchedule:
         self._factor, self._rises, self._rose = 2.0, 0, True
 
     def after(self, too_much: bool) -> Fraction:
-        """The price after one at which too much moves, or not."""
+        """Return the next factor, larger after too much migration, else smaller."""
         if too_much != self._rose and self._rises > 0:
             self._factor = min(self._factor, 2.0) ** 0.5
         if too_much:
@@ -171,7 +171,7 @@ class FactorSchedule:
 
 
 def rounded(price: float) -> Fraction:
-    """A fraction of few digits near a price."""
+    """Return a fraction of few digits near a number."""
     if price >= 1:
         return Fraction(price).limit_denominator(64)
     return 1 / Fraction(1 / price).limit_denominator(64)

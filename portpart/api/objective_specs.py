@@ -1,4 +1,4 @@
-"""What a call partitions, what it minimises, and what it reports of the result."""
+"""Specifications of a call: the graph to partition, the objective, the values of the result."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ OF_GRAPHS = ("cut", "volume")
 """Objectives of graphs, the default first; those of hypergraphs are `NET_COSTS`."""
 
 OF_SESSIONS = ("cut",)
-"""Objectives of graphs that sessions follow."""
+"""Objectives of graphs that sessions support."""
 
 
 @dataclass(frozen=True, eq=False)
 class ObjectiveSpec:
-    """A problem as the algorithms see it.
+    """A problem in the form that the algorithms need.
 
     Attributes
     ----------
     graph : Graph or Hypergraph
-        What is divided: what the caller gave, or what says the same.
+        The graph that is partitioned: the given one, or an equivalent one.
     objective : Objective
     measure : callable
-        From the blocks of the vertices, the values that a result has, by name.
+        Returns the values of a result by name, from the blocks of the vertices.
     facts : dict
-        What else there is to say, for the statistics of a result.
+        Further statistics of a result.
     edges : Hypergraph, optional
-        The edges of the graph, if these are divided, as its vertices.
+        The hypergraph of edges, if edges are partitioned.
     """
 
     graph: graphs.EitherGraph
@@ -58,22 +58,22 @@ class ObjectiveSpec:
 
     @property
     def item(self) -> str:
-        """What is divided: the word of messages."""
+        """The word for a vertex in messages."""
         return "vertex" if self.edges is None else "edge"
 
 
 def objective_spec(given: graphs.EitherGraph, k: int, objective: str | None,
                    vertex_sizes: graphs.Numbers | None, as_edges: bool) -> ObjectiveSpec:
-    """The task of a call.
+    """Return the specification of a call.
 
-    The communication volume of a graph is the km1 of its closed neighbourhoods.  A hypergraph of
-    nets with two pins is the graph of these edges, if it may be taken `as_edges`.
+    The communication volume of a graph is the km1 of its closed neighbourhoods. A hypergraph of
+    nets with two pins becomes a graph if `as_edges` allows it.
 
     Raises
     ------
     InputError
-        If the objective is not one of such graphs, sizes are given that have no meaning, or costs
-        may pass 64 bits.
+        If the objective is unknown, sizes are given without a use, or costs may exceed
+        64 bits.
     """
     name = checked_objective(isinstance(given, graphs.Hypergraph), objective)
     if vertex_sizes is not None and name != "volume":
@@ -87,7 +87,7 @@ def objective_spec(given: graphs.EitherGraph, k: int, objective: str | None,
 
 
 def edge_spec(given: graphs.EitherGraph, k: int, as_edges: bool) -> ObjectiveSpec:
-    """The task of dividing the edges of a graph, which the hypergraph of them says."""
+    """Return the specification for the edges of a graph, which are vertices of a hypergraph."""
     assert isinstance(given, graphs.Graph)
     dry_run_edges(given)
     edges = graphs.edge_hypergraph(given)
@@ -100,17 +100,17 @@ def _facts_of_graph(given: graphs.Graph) -> dict[str, Any]:
 
 
 def default_objective(given: graphs.EitherGraph) -> str:
-    """What is minimised if nothing is said."""
+    """Return the default objective of a graph or a hypergraph."""
     return next(iter(NET_COSTS)) if isinstance(given, graphs.Hypergraph) else OF_GRAPHS[0]
 
 
 def checked_objective(of_nets: bool, objective: str | None, session: bool = False) -> str:
-    """The name of an objective of a hypergraph or a graph, perhaps of a session's.
+    """Return the checked name of an objective of a graph or hypergraph, or of a session.
 
     Raises
     ------
     InputError
-        If there is none of this name.
+        If there is no objective of this name.
     """
     known = tuple(NET_COSTS) if of_nets else OF_SESSIONS if session else OF_GRAPHS
     if objective is None:
@@ -151,7 +151,7 @@ def _of_volume(given: graphs.Graph, k: int, vertex_sizes: graphs.Numbers | None)
 
 
 def checked_sizes(graph: graphs.EitherGraph, sizes: graphs.Numbers | None) -> Array | None:
-    """Sizes of vertices as the library has weights."""
+    """Return sizes of vertices in the types of weights."""
     if sizes is None:
         return None
     return amounts(graph.space, graphs.in_order(sizes, graph.names, "vertex_sizes"),
@@ -159,12 +159,12 @@ def checked_sizes(graph: graphs.EitherGraph, sizes: graphs.Numbers | None) -> Ar
 
 
 def amounts(space: ExecutionSpace, values: ArrayLike, number: int, name: str, things: str) -> Array:
-    """The amount for each of this many things: int64, none below 0, and the total within 2**62.
+    """Return the checked amount of each thing: int64, not negative, with a total of at most 2**62.
 
     Raises
     ------
     InputError
-        Naming the first that is not so.
+        With the first invalid entry.
     """
     array = graphs.as_array(space, values, name)
     if array.shape != (number,):

@@ -1,4 +1,4 @@
-"""Progress of a call: one line on a terminal, or below a cell of a notebook, gone at the end."""
+"""Progress of a call: one line on a terminal or below a notebook cell, removed at the end."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 LAST_PHASES = ("refinement", "finish", "done")
-"""Phases that walk from the coarsest level down to level 0.
+"""Phases from the coarsest level down to level 0.
 
-The number of levels of coarsening is not known before.
+During coarsening the number of levels is not known.
 """
 
 BETWEEN_UPDATES = 0.1
-"""Seconds between two pictures in a notebook."""
+"""Seconds between two updates in a notebook."""
 
 
 def takes_progress(function: Callable[P, R]) -> Callable[P, R]:
-    """A public function with a keyword `progress`, of which True draws and False is None.
+    """Wrap a public function with a keyword `progress`: True draws progress, False means None.
 
-    Its memory errors, of whatever library, are `OutOfMemory`, and the error for an unknown keyword
-    names the likely one.
+    Memory errors of any library become `OutOfMemory`, and the error for an unknown keyword names
+    the likely one.
     """
     return _drawing(function, phase_display)
 
 
 def with_deferred_interrupts(function: Callable[P, R]) -> Callable[P, R]:
-    """The same for a function that is called often and mostly has nothing to report."""
+    """Do the same for a function that is called often and rarely has progress to report."""
     return _drawing(function, display_when_called)
 
 
@@ -65,15 +65,16 @@ def _drawing(function: Callable[P, R],
 
 @contextmanager
 def phase_display(quiet: bool = False, console: Console | None = None) -> Iterator[Report | None]:
-    """Yield a callable ``(phase, level, num_levels)`` that draws, or None without a terminal or
-    notebook.
+    """Yield a callable ``(phase, level, num_levels)`` that draws.
+
+    Without a terminal or notebook, yield None.
 
     Parameters
     ----------
     quiet
         True draws nothing.
     console
-        Where to draw; by default a notebook, or stderr if that is a terminal.
+        Output; by default a notebook, or stderr if that is a terminal.
     """
     if quiet:
         yield None
@@ -89,7 +90,7 @@ def phase_display(quiet: bool = False, console: Console | None = None) -> Iterat
 
 @contextmanager
 def display_when_called() -> Iterator[Report]:
-    """Yield a callable that draws as `phase_display` does, from when it is called first."""
+    """Yield a callable that draws as `phase_display` does, from its first call on."""
     with ExitStack() as stack:
         displays: list[Report | None] = []
 
@@ -104,7 +105,7 @@ def display_when_called() -> Iterator[Report]:
 
 
 def in_notebook() -> bool:
-    """Whether a kernel of Jupyter runs this."""
+    """Whether the code runs in a Jupyter kernel."""
     python = sys.modules.get("IPython")
     shell = python.get_ipython() if python else None
     return getattr(shell, "kernel", None) is not None
@@ -112,7 +113,7 @@ def in_notebook() -> bool:
 
 @contextmanager
 def _on_terminal(console: Console | None) -> Iterator[Report]:
-    # rich takes 0.1 s to import: only worth it when something is drawn
+    # rich takes 0.1 s to import, so it is imported only for drawing
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -136,7 +137,7 @@ def _on_terminal(console: Console | None) -> Iterator[Report]:
 
 @contextmanager
 def _below_a_cell() -> Iterator[Report]:
-    """One line of HTML that is replaced, which all front ends know; it needs no widgets."""
+    """Draw one line of HTML and replace it, which all front ends support without widgets."""
     from IPython.display import HTML, display
 
     begin = shown_at = time.perf_counter()
@@ -156,7 +157,7 @@ def _below_a_cell() -> Iterator[Report]:
 
 
 def line_of(phase: str, level: int, num_levels: int, seconds: float) -> str:
-    """A phase, a bar and the time as HTML."""
+    """Return a phase, a bar and the time as HTML."""
     from html import escape
 
     total = total_of(phase, num_levels)
@@ -166,10 +167,10 @@ def line_of(phase: str, level: int, num_levels: int, seconds: float) -> str:
 
 
 def total_of(phase: str, num_levels: int) -> int | None:
-    """How many steps a phase has, if that is known."""
+    """Return the number of steps of a phase, if it is known."""
     return num_levels if phase.endswith(LAST_PHASES) else None
 
 
 def place_of(level: int, num_levels: int) -> str:
-    """The level that is worked on."""
+    """Return the current level as text."""
     return f"level {level} of {num_levels}" if num_levels else ""

@@ -56,12 +56,12 @@ INSTEAD = "gather() makes a graph that one device partitions so"
 NOT_YET = ("devices", "min_block_weight", "vertex_sizes", "time_limit", "rounds")
 
 LONGEST = 200
-"""Characters of a value that ranks compare as it is; of others they compare a digest."""
+"""Maximum length of text that ranks compare directly; of longer text they compare a digest."""
 
 
 @dataclass(frozen=True, eq=False)
 class RankCall:
-    """What was asked for, checked.
+    """The checked arguments of a call.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class RankCall:
         Rank 0 reports progress.
     config : PortpartConfig
     wanted : Constraints
-        Of the vertices of this rank.
+        Constraints of the vertices of this rank.
     """
 
     options: CallOptions
@@ -78,7 +78,7 @@ class RankCall:
 
     @property
     def agreed(self) -> dict[str, str]:
-        """What all ranks must have been given, as text; a number however it is written."""
+        """The arguments that must be equal on all ranks, as text; numbers in one notation."""
         options = self.options
         shares = None if options.target is None else exact_target(options.k, options.target)
         given = {"the version of portpart": __version__, "the version of pymetis": _pymetis(),
@@ -104,22 +104,22 @@ def partition_of_ranks(graph: RankGraph, asked: CallOptions) -> RankPartitionRes
 
 def divided(rows: DistributedGraph, asked: CallOptions,
             fold: Fold | None = None) -> tuple[dict[str, Any], str]:
-    """Partition a graph as the options of `portpart.partition` say.  All ranks call it.
+    """Partition a graph by the options of `portpart.partition`. All ranks call it.
 
     Parameters
     ----------
     rows : DistributedGraph
     asked : CallOptions
     fold : Fold, optional
-        Which levels every rank has as a whole; the default depends on the kind of device.
+        Decides which levels every rank holds whole; the default depends on the kind of device.
 
     Returns
     -------
     facts : dict
-        The fields of a result, equal on all ranks but for ``part``, the blocks of own vertices,
-        which are in the memory of the rank.
+        The fields of a result. They are equal on all ranks, except for ``part``, the blocks of
+        own vertices in the memory of the rank.
     problem : str
-        Why bounds are broken, if they are.
+        Which limits are violated, and why; or empty.
     """
     comm = rows.comm
     call = planned(comm, lambda: _checked(rows, asked))
@@ -148,7 +148,7 @@ def divided(rows: DistributedGraph, asked: CallOptions,
 
 def _no_worse(rows: DistributedGraph, part: Array, weights: np.ndarray, call: RankCall,
               bounds: Bounds) -> tuple[Array, np.ndarray, int]:
-    """A partition, or the initial one if that is better; what blocks weigh, and the cut."""
+    """Return the better of a partition and the initial one, its block weights and its cut."""
     cut, first = _cut(rows, part), call.wanted.initial
     if first is not None:
         before, cut_before = block_weights(rows, first, call.options.k), _cut(rows, first)
@@ -158,12 +158,12 @@ def _no_worse(rows: DistributedGraph, part: Array, weights: np.ndarray, call: Ra
 
 
 def _whether(given: Array | None) -> str:
-    """Whether something is given."""
+    """Return whether an array is given, as text."""
     return "not given" if given is None else "given"
 
 
 def _checked(rows: DistributedGraph, asked: CallOptions) -> RankCall:
-    """The options, checked; refuses what ranks cannot do."""
+    """Return the checked options; refuse those that ranks do not support."""
     check_options(asked)
     check_device(asked.device, rows.space)
     options = asked.checked()
@@ -174,7 +174,7 @@ def _checked(rows: DistributedGraph, asked: CallOptions) -> RankCall:
 
 
 def check_options(asked: CallOptions, instead: str = INSTEAD) -> None:
-    """Raise for options of `portpart.partition` that several ranks do not have; say what does."""
+    """Raise for options of `portpart.partition` that several ranks do not support."""
     for name in OF_GRAPH:
         value = getattr(asked, name)
         if value is not None and value is not False:
@@ -194,7 +194,7 @@ def check_options(asked: CallOptions, instead: str = INSTEAD) -> None:
 
 
 def check_device(device: str, space: ExecutionSpace) -> None:
-    """Raise unless a call asks for where the rows of a rank are."""
+    """Raise unless a call names the device of the rank's rows."""
     named = "cpu" if device == "cpu:0" else device
     if named not in ("auto", space.kind, space.name):
         raise InputError(f"device is {shown(device)}, and the rows of this rank are on "
@@ -203,7 +203,7 @@ def check_device(device: str, space: ExecutionSpace) -> None:
 
 
 def _heaviest(rows: DistributedGraph) -> tuple[int, int]:
-    """The heaviest vertex of all ranks, the first one of equals, and its weight."""
+    """Return the heaviest vertex of all ranks, the first of equal ones, and its weight."""
     weights, comm = rows.space.asarray(own_weights(rows)), rows.comm
     top = np.array([max_of(rows.space, weights)], np.int64)
     comm.all_reduce(top, 0, 1, "max")
@@ -215,7 +215,7 @@ def _heaviest(rows: DistributedGraph) -> tuple[int, int]:
 
 
 def _cut(rows: DistributedGraph, part: Array) -> int:
-    """Weight of the edges between blocks."""
+    """Return the weight of the edges between blocks."""
     local, comm = rows.local, rows.comm
     blocks = planned(comm, lambda: rows.space.empty(local.num_vertices + rows.num_ghosts, np.int32))
     blocks[: local.num_vertices] = part
@@ -225,7 +225,7 @@ def _cut(rows: DistributedGraph, part: Array) -> int:
 
 
 def _pymetis() -> str:
-    """The version of what may partition the coarsest graph."""
+    """Return the version of pymetis, which may partition the coarsest graph."""
     try:
         return version("pymetis")
     except PackageNotFoundError:
@@ -233,7 +233,7 @@ def _pymetis() -> str:
 
 
 def _short(text: str) -> str:
-    """A short text that distinguishes a long one from others."""
+    """Shorten a long text, with a digest that distinguishes it from others."""
     if len(text) <= LONGEST:
         return text
     from hashlib import sha256
@@ -242,12 +242,12 @@ def _short(text: str) -> str:
 
 
 class OwnVertices(NamedTuple):
-    """The vertices of a rank, as far as blocks are given for them.
+    """The vertices of a rank, for which blocks are given.
 
     Attributes
     ----------
     names : range
-        Their numbers in the whole graph, which mappings go by.
+        Their numbers in the whole graph; keys of mappings are such numbers.
     num_vertices : int
     """
 
@@ -257,13 +257,12 @@ class OwnVertices(NamedTuple):
 
 def constraints_of_rank(rows: DistributedGraph, k: int, fixed: Blocks | None,
                         initial: Blocks | None) -> Constraints:
-    """The constraints of a call, of the vertices of this rank.
+    """Return the constraints of a call for the vertices of this rank.
 
     Raises
     ------
     InputError
-        If a vertex has no block, or none of 0 ... k - 1, or if these are not the vertices of the
-        rank.
+        If a vertex has no block in 0 ... k - 1, or if these are not the vertices of the rank.
     """
     fixed = _blocks(rows, k, fixed, "fixed", FREE)
     initial = _blocks(rows, k, initial, "initial", 0)
@@ -271,7 +270,7 @@ def constraints_of_rank(rows: DistributedGraph, k: int, fixed: Blocks | None,
 
 
 def _blocks(rows: DistributedGraph, k: int, values: Any, name: str, lowest: int) -> Array | None:
-    """The blocks of own vertices as int32."""
+    """Return the blocks of own vertices as int32."""
     if values is None:
         return None
     own = rows.local.num_vertices
@@ -291,20 +290,20 @@ def _blocks(rows: DistributedGraph, k: int, values: Any, name: str, lowest: int)
 
 
 def _range(numbers: range) -> str:
-    """Numbers in words."""
+    """Return a range of numbers as text."""
     return f"{numbers[0]} ... {numbers[-1]}" if numbers else "none"
 
 
 def bounds_of_ranks(rows: DistributedGraph, k: int, imbalance: WrittenNumber,
                     target: Numbers | None, fixed: Array | None) -> Bounds:
-    """The bounds of the blocks, equal on all ranks.  All ranks call it."""
+    """Return the limits of the blocks, equal on all ranks. All ranks call it."""
     weight = np.zeros(k, np.int64) if fixed is None else _fixed_weights(rows, fixed, k)
     return LimitRule(k, imbalance, target, weight, 0).bounds(
         rows.totals.total_vertex_weight, lambda limits: _max_filled(rows, limits, weight, fixed))
 
 
 def _fixed_weights(rows: DistributedGraph, fixed: Array, k: int) -> np.ndarray:
-    """Weight of the vertices of all ranks that are fixed to each block."""
+    """Return the weight of the vertices of all ranks that are fixed to each block."""
     def blocks() -> Array:
         found = rows.space.empty(len(fixed), np.int32)
         rows.space.parallel_for(len(fixed), write_block_or, fixed, k, found)
@@ -315,7 +314,7 @@ def _fixed_weights(rows: DistributedGraph, fixed: Array, k: int) -> np.ndarray:
 
 def _max_filled(rows: DistributedGraph, limits: np.ndarray, fixed_weight: np.ndarray,
                 fixed: Array | None) -> int:
-    """How many blocks can weigh something at once, as `max_filled` has it.  All ranks call it."""
+    """Return how many blocks can have weight at once, as `max_filled` does. All ranks call it."""
     k, comm, space = len(limits), rows.comm, rows.space
     own = own_weights(rows)
     if int(sum_over_ranks(comm, [(own > 0).sum()])[0]) < k:
@@ -328,6 +327,6 @@ def _max_filled(rows: DistributedGraph, limits: np.ndarray, fixed_weight: np.nda
 
 
 def own_weights(rows: DistributedGraph) -> np.ndarray:
-    """Weights of the vertices of this rank, on the host."""
+    """Return the weights of the vertices of this rank, on the host."""
     own, weights = rows.local.num_vertices, rows.local.vertex_weights
     return np.ones(own, np.int64) if weights is None else rows.space.to_host(weights[:own])

@@ -1,4 +1,4 @@
-"""How much memory a rank takes of several that partition a graph together."""
+"""Estimates of the memory of one of several ranks that partition a graph together."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ OF_NUMBER, OF_WORD = 4, 8
 """Bytes of a block, and of a weight."""
 
 OF_OWN, OF_GHOST = 10, 28
-"""Bytes of a vertex of the rank, and of a ghost, in addition to any vertex's: their ids, and what
-other ranks know of them.  As measured by ``python -m bench.rank_memory``."""
+"""Bytes of a vertex of the rank and of a ghost, in addition to those of a vertex on one device:
+ids, and copies for other ranks. Measured by ``python -m bench.rank_memory``."""
 
 OF_MOVED, OF_LEFT = 24, 16
-"""Bytes of a vertex that has moved, without its row, which is there twice, and of a ghost that the
-rank had before.  As measured in the same way."""
+"""Bytes of a vertex that has moved, without its row, which exists twice, and of a ghost that the
+rank had before. Measured in the same way."""
 
 NO_FLOWS = FlowOptions(levels=0)
 
@@ -39,24 +39,24 @@ CountedCall = Callable[[EitherGraph, estimate.SizingSpace], None]
 def rank_estimate(sizes: estimate.GivenSizes, ways: Sequence[estimate.Shrinking], call: CountedCall,
                   num_blocks: int, ranks: int, ghosts: int, kind: str = "cpu",
                   moves: bool = False, flows: FlowOptions = NO_FLOWS) -> estimate.MemoryEstimate:
-    """The estimate for the largest rank, each of which has its share of the vertices and arcs.
+    """Return the estimate for the largest rank; each has its share of the vertices and arcs.
 
     Parameters
     ----------
     sizes : GivenSizes
-        Of the whole graph.
+        Sizes of the whole graph.
     ways : sequence of Shrinking
     call : callable
-        The partition, on a graph in a space.
+        Partitions a graph in a space.
     num_blocks, ranks : int
     ghosts : int
-        Those of the rank, of the finest level.
+        Ghosts of the rank on the finest level.
     kind : str
-        ``"cpu"`` or ``"cuda"``: where ranks work.
+        Device of the ranks: ``"cpu"`` or ``"cuda"``.
     moves : bool
-        Whether vertices move to where they have few ghosts.
+        Whether vertices move to ranks where they have few ghosts.
     flows : FlowOptions
-        Which levels are refined by flows; ranks gather them for that.
+        Options of flows; ranks gather the levels that are refined by flows.
     """
     fold = CPU_FOLD if kind == "cpu" else GPU_FOLD
     n, arcs = sizes.counts
@@ -71,7 +71,7 @@ def rank_estimate(sizes: estimate.GivenSizes, ways: Sequence[estimate.Shrinking]
     space, level = estimate.SizingSpace(ways[0]), sizes.counts
     depth = between = gathered = 0
     coarser = space.coarser(level)[0]
-    # maps between levels, and levels that are divided; every rank holds the coarsest one
+    # maps between levels, and distributed levels; every rank holds the coarsest one
     while not _is_folded(level, fold) and coarser != level:
         if not gathered and _has_flows(level, depth, num_blocks, flows):
             gathered = _gathered_bytes(replace(sizes if between == 0 else coarse, counts=level),
@@ -82,7 +82,7 @@ def rank_estimate(sizes: estimate.GivenSizes, ways: Sequence[estimate.Shrinking]
             share = tuple(-(-size // ranks) for size in level)
             between += replace(coarse, counts=share).own_bytes
     of_whole = estimate.counted(replace(coarse, counts=level), ways, call)
-    # what refines is made for the finest level before there are starts
+    # the refiner is made for the finest level before the initial partitions
     of_finest, of_folded = (
         refining_bytes(RefinementSizes(vertices, entries, num_blocks).with_room_for(level[0]))
         for vertices, entries in (divided.counts, level))
@@ -101,7 +101,7 @@ def _has_flows(level: Sequence[int], depth: int, num_blocks: int, flows: FlowOpt
 
 
 def _gathered_bytes(level: estimate.GivenSizes, num_blocks: int, ranks: int) -> int:
-    """What a rank takes to refine a divided level by flows, in addition to its share."""
+    """Return a rank's bytes for refining a distributed level by flows, in addition to its share."""
     counter = np.dtype(f"i{level.weight_bytes}")
     shared = [-(-size // ranks) for size in level.counts]
     whole, share = (flow_bytes(FlowSizes(vertices, arcs, num_blocks, counter))
@@ -110,26 +110,26 @@ def _gathered_bytes(level: estimate.GivenSizes, num_blocks: int, ranks: int) -> 
 
 
 def _divided(way: estimate.Shrinking, ranks: int) -> estimate.Shrinking:
-    """Levels of which each rank has its share."""
+    """Return levels of which each rank has its share."""
     walk = [tuple(-(-size // ranks) for size in sizes) for sizes in way.walk]
     return replace(way, walk=walk, slots={})
 
 
 def sums_bytes(num_vertices: int, num_blocks: int, ranks: int) -> int:
-    """Bytes of what ranks add up while they refine a graph of this many vertices."""
+    """Return the bytes of sums over ranks while a graph of this size is refined."""
     sizes = RefinementSizes(num_vertices, 0, num_blocks, num_vertices)
     return RankTotals.num_bytes(sizes) + OF_WORD * ranks
 
 
 def _is_folded(sizes: Sequence[int], fold: Fold) -> bool:
-    """Whether every rank has a level as a whole."""
+    """Whether every rank holds a level whole."""
     return sizes[0] <= fold.max_vertices and sizes[1] <= fold.max_arcs
 
 
 def of_ranks(sizes: estimate.GivenSizes, k: int, algorithm: str | None, preset: str | Configuration,
              arc_shrink: float | None, like: EitherGraph | None, ranks: int, ghosts: int,
              device: str, moves: bool) -> estimate.MemoryEstimate:
-    """The estimate for a rank, if ranks can do so."""
+    """Return the estimate for a rank, if the ranks support the call."""
     kind = device.partition(":")[0] if isinstance(device, str) else device
     if kind not in ("cpu", "cuda"):
         raise InputError(f"device is {shown(device)}; it must be 'cpu' or 'cuda'")

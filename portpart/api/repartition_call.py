@@ -1,4 +1,4 @@
-"""The public function that partitions again without moving much."""
+"""The public function that repartitions with low migration volume."""
 
 from __future__ import annotations
 
@@ -37,22 +37,22 @@ if TYPE_CHECKING:
     from portpart.options import Configuration, WrittenNumber
 
 PRICED = (PortpartConfig, HypergraphConfig, JetConfig)
-"""Configurations of algorithms whose refinement knows prices of moving."""
+"""Configurations of algorithms whose refinement supports migration costs."""
 
 MAX_PASSES = 10
-"""Partitions that are made from each start to get within a limit."""
+"""Maximum number of partitions from each start to reach the limit of migration."""
 
 MAX_HARD_PASSES = 4
-"""The same in all where weights are hard to pack: most take longer than a new partition."""
+"""Maximum number of partitions in all if weights are hard to pack, which takes longer."""
 
 WORTHWHILE_EXCESS = 0.9
-"""Beyond this share of what moved too much before, another such pass is not worth its time."""
+"""A pass that leaves more than this share of the previous excess is the last one."""
 
 PASS_SEEDS = 7
-"""Distance between the seeds of these."""
+"""Distance between the seeds of passes."""
 
 WORTHWHILE = 1.25
-"""A new partition that costs more times what the one from the old blocks does is no start."""
+"""A new partition is a start if it costs at most this many times that from the old blocks."""
 
 
 @takes_progress
@@ -153,7 +153,7 @@ def repartition(
         preset=preset, device=device, seed=seed, threads=threads, starts=starts,
         time_limit=time_limit, symmetrize=symmetrize, weights=weights, weight_scale=weight_scale,
         progress=progress)
-    # as an edge, a net would cost half of what it does in soed
+    # as an edge, a net would cost half of its cost in soed
     request = checked_request(graph, asked, as_edges=objective != "soed")
     if not isinstance(request.config, PRICED):
         raise InputError(f"{type(request.config).__name__} belongs to an algorithm without "
@@ -167,7 +167,7 @@ def repartition(
 
 @dataclass(frozen=True, eq=False)
 class RepartitionAttempt:
-    """A partition that was made at a price.
+    """A partition that was found at one migration cost factor.
 
     Attributes
     ----------
@@ -176,9 +176,9 @@ class RepartitionAttempt:
     trace : Trace
     price : Fraction
     cost : int
-        The objective, without the price of moves.
+        The objective without migration costs.
     moved, size : int
-        Vertices that move, and their size.
+        Number of vertices that move, and their size.
     """
 
     part: Array
@@ -191,25 +191,25 @@ class RepartitionAttempt:
 
 
 class FactorSearch:
-    """Partitions at a price of moving, and at others until no more moves than a limit."""
+    """Search over migration cost factors for a partition within the limit of migration."""
 
     def __init__(self, request: Request, old: PreviousPartition, limit: int | None) -> None:
         self.request, self.old, self.limit = request, old, limit
-        self.has_homes = not bool((old.known == FREE).all())
+        self.has_previous = not bool((old.known == FREE).all())
         self.out_of_time = request.problem.constraints.out_of_time
         self.is_hard = limit is not None and request.bounds.may_be_missed(request.problem.graph)
 
     def best(self, price: Fraction) -> RepartitionAttempt:
-        """The best at a price, or if that moves too much, the best that other prices lead to."""
+        """Return the best partition at the given factor, or at others if that exceeds the limit."""
         self.price, self.fresh = price, self._fresh(price)
-        made = list(self._at(price)) if price > 0 and self.has_homes else [self.fresh]
+        made = list(self._at(price)) if price > 0 and self.has_previous else [self.fresh]
         best = min(made, key=self._rank)
         if self.limit is None or best.size <= self.limit:
             return best
         max_factor = self._max_factor()
         lowest = max(price, max_factor / 2**16)
         if self.is_hard:
-            made += self._led_home(self.limit, lowest, max(lowest, max_factor))
+            made += self._search_back(self.limit, lowest, max(lowest, max_factor))
         else:
             starts = made if price > 0 else () if self.out_of_time() else self._at(lowest)
             for start in tuple(starts):
@@ -220,7 +220,7 @@ class FactorSearch:
                                                         key=self._rank_within)
 
     def _stayed(self, price: Fraction) -> RepartitionAttempt:
-        """The old blocks, but for what balance demands."""
+        """Return the old blocks, repaired if they violate limits."""
         problem = with_previous_blocks(self.request.problem, self.old, price)
         wanted = problem.constraints
         assert wanted.initial is not None
@@ -229,7 +229,7 @@ class FactorSearch:
         return self._made(self.request.new_trace(), price, part, weights)
 
     def _max_factor(self) -> Fraction:
-        """Some times what ties a vertex to all others: few gains pay for a move."""
+        """Return some times the mean cost of a vertex's edges or nets, at which few moves gain."""
         graph = self.request.problem.graph
         joint = max(1, graph.mean_joint_weight(graph.num_entries))
         sizes = max(1, int(self.old.sizes.sum()))
@@ -238,9 +238,9 @@ class FactorSearch:
 
     def _search_within(self, now: RepartitionAttempt, limit: int,
                        prices: FactorSchedule) -> Iterator[RepartitionAttempt]:
-        """Partitions each made from the one before: back while too much moves, away while less.
+        """Yield partitions, each made from the previous one, with a factor that follows the limit.
 
-        After one within the limit the next is made from the best of these.
+        After a partition within the limit, the next one is made from the best of these.
         """
         kept: list[RepartitionAttempt] = []
         for number in range(1, MAX_PASSES + 1):
@@ -256,14 +256,16 @@ class FactorSearch:
             now = self._from(problem, price, now.part)
             yield now
 
-    def _led_home(self, limit: int, lowest: Fraction,
+    def _search_back(self, limit: int, lowest: Fraction,
                   highest: Fraction) -> Iterator[RepartitionAttempt]:
-        """A few partitions, each made from the best before, and the first from the old blocks.
+        """Yield a few partitions, the first from the old blocks, each other from the best so far.
 
-        At the highest price while too much moves, but not where nothing better comes; within bounds
-        not where barely less moves either, and once less.  From then on between prices at which too
-        much moves and others.  No partition is grown in addition, and what begins within bounds is
-        made in brief: as vertices merge within its blocks and the old ones, levels would be many.
+        While the migration volume exceeds its limit, the factor is the highest one. The search ends
+        if the last partition is not the best one, or, with blocks within their limits, if the
+        excess has barely decreased or only one partition is left. Within the limit, the factor is
+        the geometric mean of factors that lead to more and to less migration. No partitions are
+        grown. Walks from blocks within their limits are brief: as vertices merge only within these
+        and the old blocks, there would be many levels.
         """
         made: list[RepartitionAttempt] = []
         price, start, is_brief, excess = highest, None, False, math.inf
@@ -293,10 +295,10 @@ class FactorSearch:
             start = best.part
 
     def _at(self, price: Fraction) -> Iterator[RepartitionAttempt]:
-        """From the old blocks, and from new ones if that might pay.
+        """Yield a partition from the old blocks, and one from a new partition if that may pay.
 
-        Refinement leads back where that costs less.  Where weights are hard to pack and too
-        much moves from the old blocks, it barely does from new ones, which are taken as they are.
+        Refinement moves vertices back if that lowers costs. If weights are hard to pack and too
+        much migrates from the old blocks, a new partition is hardly better; it is used unrefined.
         """
         request, new = self.request, self.fresh
         problem = with_previous_blocks(request.problem, self.old, price)
@@ -314,7 +316,7 @@ class FactorSearch:
 
     def _from(self, problem: Problem[Any], price: Fraction, initial: Array
               | None) -> RepartitionAttempt:
-        """A partition at a price, from another one if not from the old blocks."""
+        """Return a partition at a factor, from an initial one or from the old blocks."""
         problem = replace(problem, trace=self.request.new_trace())
         if initial is not None:
             problem = replace(problem, constraints=replace(problem.constraints, initial=initial))
@@ -322,15 +324,15 @@ class FactorSearch:
         return self._made(problem.trace, price, part, weights)
 
     def _fresh(self, price: Fraction) -> RepartitionAttempt:
-        """A new partition, with the numbers of old blocks; fixed vertices number them."""
+        """Return a new partition; without fixed vertices, blocks are numbered by overlap."""
         request, known = self.request, self.old.known
-        problem, tied = request.problem, known != FREE
+        problem, has_cost = request.problem, known != FREE
         part, weights = request.partition(problem)
         if problem.constraints.fixed is None:
             space = problem.space
-            previous_blocks = PreviousBlocks(space.asarray(np.where(tied, known,
+            previous_blocks = PreviousBlocks(space.asarray(np.where(has_cost, known,
                                                                     0).astype(np.int32)),
-                                             space.asarray(np.where(tied, self.old.sizes, 0)))
+                                             space.asarray(np.where(has_cost, self.old.sizes, 0)))
             part = renumbered(space, part, previous_blocks, problem.balance)
             weights = block_weights_of(problem, part)
         return self._made(problem.trace, price, part, weights)
@@ -343,11 +345,11 @@ class FactorSearch:
                                   *self.old.moved(problem.space.to_host(part)))
 
     def _rank(self, made: RepartitionAttempt) -> tuple[int | Fraction, ...]:
-        """Smaller is better: bounds, then the objective with what moves, at the price given."""
+        """Return a key; smaller is better: limits, then objective plus migration costs as given."""
         *bounds, _ = self.request.bounds.rank(made.weights, made.cost)
         return *bounds, made.cost + self.price * made.size, made.size
 
     def _rank_within(self, made: RepartitionAttempt) -> tuple[int | Fraction, ...]:
-        """The same, but what moves beyond the limit comes after the bounds."""
+        """Return the same key, with the excess of migration after the limits."""
         *bounds, cost, size = self._rank(made)
         return *bounds, max(0, made.size - (self.limit or 0)), cost, size

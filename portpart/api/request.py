@@ -43,17 +43,17 @@ from portpart.primitives import histogram
 if TYPE_CHECKING:
     from portpart.options import Configuration
 
-# What a caller wants of vertices and of time, checked and brought to the device ----------------
+# Constraints of a call, checked and on the device ----------------------------------------------
 
 
 def constraints_of(graph: EitherGraph, options: CallOptions,
                    spec: ObjectiveSpec | None = None) -> Constraints:
-    """The constraints of a call, whose objective matters if its vertices stand for edges.
+    """Return the constraints of a call; the objective matters if vertices represent edges.
 
     Raises
     ------
     InputError
-        If a vertex has no block, or none of 0 ... k - 1.
+        If a vertex has no block in 0 ... k - 1.
     """
     space, n, k = graph.space, graph.num_vertices, options.k
     item = "vertex" if spec is None else spec.item
@@ -70,23 +70,23 @@ def constraints_of(graph: EitherGraph, options: CallOptions,
                        deadline_check(space, options.deadline), rounds=options.most_rounds)
 
 
-# A call of the functions that partition: checks, the problem, and what a result is made of -----
+# A call of the functions that partition: checks, the problem, and the fields of a result -------
 
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """What was asked for, checked and on the device.
+    """The arguments of a call, checked and on the device.
 
     Attributes
     ----------
     given : object
-        The graph as the caller has it.
+        The caller's graph.
     options : CallOptions
     problem : Problem
     spec : ObjectiveSpec
     bounds : Bounds
     run : callable
-        From a problem and `config`, blocks.
+        Returns blocks for a problem and `config`.
     config : object
     """
 
@@ -99,7 +99,7 @@ class Request:
     config: Configuration
 
     def partition(self, problem: Problem[Any]) -> tuple[Array, np.ndarray]:
-        """Blocks for a problem, within their bounds if that is possible, and what they weigh."""
+        """Return blocks for a problem, within their limits if possible, and their weights."""
         with problem.space.active():
             solvable = with_own_blocks(problem)
             dry_run(solvable, self.run, self.config)
@@ -108,16 +108,16 @@ class Request:
                 return _finished(problem, part, self.bounds)
 
     def new_trace(self) -> Trace:
-        """The trace of one more partition."""
+        """Return a trace for one more partition."""
         return Trace(self.problem.space, self.problem.graph, self.options.report)
 
     def measured(self, part: Array, trace: Trace) -> dict[str, int]:
-        """What blocks cost, by all objectives."""
+        """Return the values of a partition by all objectives."""
         with self.problem.space.active(), trace.phase("finish"):
             return self.spec.measure(part)
 
     def is_kept(self, block_weights: np.ndarray, stacklevel: int) -> bool:
-        """Whether blocks are within their bounds; warns if they are not."""
+        """Whether blocks are within their limits; warn if they are not."""
         kept = self.bounds.kept_by(block_weights)
         if not kept:
             message = infeasibility_message(self.problem.graph, block_weights, self.bounds,
@@ -126,7 +126,7 @@ class Request:
         return kept
 
     def facts(self, part: Array, block_weights: np.ndarray, trace: Trace) -> dict[str, Any]:
-        """The fields of a result; warns if bounds are broken, which ends two frames up."""
+        """Return the fields of a result; warn two frames up if limits are violated."""
         bounds, values = self.bounds, self.measured(part, trace)
         feasible = self.is_kept(block_weights, stacklevel=5)
         return dict(
@@ -143,7 +143,7 @@ def checked_request(graph: GraphLike, options: CallOptions, as_edges: bool = Tru
                     of_edges: bool = False) -> Request:
     """Check the options of `portpart.partition`, or with `of_edges` of `portpart.partition_edges`.
 
-    With `as_edges` the graph of a hypergraph's nets may stand for it.
+    With `as_edges`, a hypergraph whose nets have two pins is partitioned as a graph.
     """
     options = options.checked()
     k, algorithm, preset, objective = (options.k, options.algorithm, options.preset,
@@ -165,7 +165,7 @@ def checked_request(graph: GraphLike, options: CallOptions, as_edges: bool = Tru
         run, config = lookup(algorithm, preset, options.starts, k)
     working, space = spec.graph, given.space
     number_of_blocks(k, working.num_vertices, PLURALS[spec.item])
-    space.give_back()  # arrays of another graph, or of another seed, may find no place in it
+    space.give_back()  # cached arrays of another graph or seed may leave no space
     check_memory_limit(space, k, working)
     constraints = constraints_of(working, options, spec)
     bounds = bounds_for(working, k, options.imbalance, options.target, constraints.fixed,
@@ -179,7 +179,7 @@ def checked_request(graph: GraphLike, options: CallOptions, as_edges: bool = Tru
 
 def require_population(algorithm: str | None, preset: str | Configuration,
                        config: Configuration) -> None:
-    """Refuse rounds of what has no population."""
+    """Refuse rounds for a configuration without a population."""
     search = getattr(config, "search", None)
     if getattr(search, "population", 0) == 0:
         named = preset if isinstance(preset, str) else type(config).__name__
@@ -190,7 +190,7 @@ def require_population(algorithm: str | None, preset: str | Configuration,
 
 
 def _finished(problem: Problem, part: Array, bounds: Bounds) -> tuple[Array, np.ndarray]:
-    """The partition within its bounds, or the initial one if that is better, and block weights."""
+    """Return the partition within its limits, or a better initial one, and the block weights."""
     graph, wanted = problem.graph, problem.constraints
     found = part
     part, weights = enforce_limits(graph, found, problem.balance, bounds.min_weight, wanted.fixed)
@@ -205,14 +205,14 @@ def _finished(problem: Problem, part: Array, bounds: Bounds) -> tuple[Array, np.
 
 
 def block_weights_of(problem: Problem, part: Array) -> np.ndarray:
-    """What the blocks weigh, on the host."""
+    """Return the block weights, on the host."""
     graph = problem.graph
     return graph.space.to_host(
         histogram(graph.space, part, problem.num_blocks, graph.vertex_weights))
 
 
 def cost_of(problem: Problem, part: Array) -> int:
-    """The objective, and the price of moving."""
+    """Return the objective plus migration costs."""
     cost = total_cost(problem.graph, part, problem.objective, problem.rows)
     previous_blocks = problem.constraints.previous_blocks
     return cost if previous_blocks is None else cost + previous_blocks.cost(problem.space, part)

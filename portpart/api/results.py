@@ -1,4 +1,4 @@
-"""What a partitioner and a mapper return, on one process or on each rank."""
+"""The results of partitioners and mappers, on one process or on each rank."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from portpart.formats.text import PathLike
     from portpart.graphs import Topology
 
-# What a partitioner and a mapper return --------------------------------------------------------
+# Results of partitioners and mappers -----------------------------------------------------------
 
 
 def members_of_blocks(part: np.ndarray, k: int,
                       names: Sequence[Hashable] | None) -> list[np.ndarray] | list[list[Hashable]]:
-    """Return the vertices of each block, by name where they have one, without those of block -1."""
+    """Return the vertices of each block, by name if they have names, without those of block -1."""
     order = np.argsort(part, kind="stable")
     ends = np.searchsorted(part[order], np.arange(k + 1))
     members = [order[begin:end] for begin, end in pairwise(ends)]
@@ -144,7 +144,7 @@ class PartitionResult:
         return np.argsort(host_array(self.part), kind="stable")
 
     def to_dict(self) -> dict[Hashable, int]:
-        """The block of each vertex, by name where it has one, else by number."""
+        """Return the block of each vertex, by name if it has one, else by number."""
         blocks = host_array(self.part).tolist()
         names = range(len(blocks)) if self.labels is None else self.labels
         return {vertex if name is None else name: block
@@ -154,7 +154,7 @@ class PartitionResult:
         return iter((self.cut, self.part))
 
     def _facts(self) -> list[tuple[str, object]]:
-        """What notebooks show: numbers that the result has, nothing of the size of `part`."""
+        """Return the numbers that notebooks show; none has the size of `part`."""
         weights = self.block_weights
         heaviest = f"{weights.min():,} to {weights.max():,}" if len(weights) else "none"
         return [
@@ -275,7 +275,7 @@ class MappingResult(PartitionResult):
                 f"cost {self.cost:,}, imbalance {self.imbalance:.4f}{state}, {self.seconds:.3f} s>")
 
 
-# What the partition of a graph of several ranks returns on each of them ------------------------
+# The result of partitioning a graph of several ranks, on each of them --------------------------
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -320,7 +320,7 @@ class RankPartitionResult(PartitionResult):
         return [np.asarray(each) + self.first for each in blocks]
 
     def gather(self, root: int | None = 0) -> np.ndarray | None:
-        """The blocks of all vertices.  All ranks call it.
+        """Return the blocks of all vertices.  All ranks call it.
 
         Parameters
         ----------
@@ -372,9 +372,9 @@ class RankPartitionResult(PartitionResult):
 
 def _gathered(comm: Communicator, result: RankPartitionResult,
               root: int | None) -> np.ndarray | None:
-    """The blocks of all vertices on a rank, or on all of them; each rank sends one message there.
+    """Return the blocks of all vertices on a rank or on all of them; each rank sends one message.
 
-    What the ranks take for the root travels with its length.
+    Each rank's `root` is sent with the length of its part, and compared.
     """
     def sent() -> tuple[np.ndarray, np.ndarray]:
         to = -1 if root is None else checked_integer("root", root, 0, comm.size - 1)

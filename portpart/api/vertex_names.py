@@ -1,4 +1,4 @@
-"""Blocks that are given for names of vertices, or by a result or a session."""
+"""Blocks that are given by names of vertices, or by a result or a session."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from portpart.options import MAX_BLOCKS
 
 
 class Vertices(Protocol):
-    """What has vertices.
+    """An object with vertices.
 
     Attributes
     ----------
     names : sequence, or None
-        The name of each vertex, if that is not its number.
+        The name of each vertex; None if names are numbers.
     num_vertices : int
     """
 
@@ -31,10 +31,10 @@ class Vertices(Protocol):
 
 
 def blocks_by_vertex(values: Any, name: str, graph: Vertices) -> Any:
-    """A block per vertex of a mapping, a result or a session; other blocks as they are.
+    """Return a block per vertex from a mapping, a result or a session; other values unchanged.
 
-    A mapping gives -1 to vertices that it leaves out.  Its keys are names of vertices if the graph
-    has names, else numbers; so is what the index of a Series has.
+    Vertices that a mapping does not contain get -1. Its keys, or the index of a Series, are names
+    of vertices if the graph has names, else numbers.
     """
     values = held_blocks(values, graph.names)
     values = by_name(values, graph.names, graph.num_vertices, name)
@@ -51,10 +51,10 @@ def blocks_by_vertex(values: Any, name: str, graph: Vertices) -> Any:
 
 
 def blocks_by_edge(values: Any, name: str, edges: Hypergraph) -> Any:
-    """A block per edge of a mapping, -1 where it has none; other blocks as they are.
+    """Return a block per edge from a mapping, with -1 for missing edges; other values unchanged.
 
-    Its keys are pairs of vertices in any order, by name where these have names; parallel edges have
-    one block.  An edge must have a block in `initial`.
+    Keys are pairs of vertices in any order, by name if they have names. Parallel edges have one
+    block. In `initial` every edge must have a block.
     """
     if not isinstance(values, Mapping):
         return values
@@ -83,12 +83,12 @@ def blocks_by_edge(values: Any, name: str, edges: Hypergraph) -> Any:
 
 
 def _called(ends: tuple[int, ...], names: Sequence[Hashable] | None) -> str:
-    """A pair of vertices, by name if they have names."""
+    """Return a pair of vertices as text, by name if they have names."""
     return shown(ends if names is None else tuple(names[end] for end in ends))
 
 
 def refuse_partial(values: Any, name: str, graph: Vertices) -> None:
-    """Raise if a mapping leaves out a vertex, naming it."""
+    """Raise if a mapping does not contain a vertex, and name it."""
     values = by_name(values, graph.names, graph.num_vertices, name)
     if not isinstance(values, Mapping) or len(values) >= graph.num_vertices:
         return
@@ -99,7 +99,7 @@ def refuse_partial(values: Any, name: str, graph: Vertices) -> None:
 
 
 def _places(vertices: list[Hashable], name: str, graph: Vertices) -> np.ndarray:
-    """Numbers of the vertices."""
+    """Return the numbers of vertices."""
     number = _numbers(graph.names, graph.num_vertices)
     places = [number.get(vertex, -1) for vertex in vertices]
     if -1 in places:
@@ -110,7 +110,7 @@ def _places(vertices: list[Hashable], name: str, graph: Vertices) -> np.ndarray:
 
 
 def _hint(unknown: Hashable, graph: Vertices) -> str:
-    """What may have been meant."""
+    """Return a hint at the name that may have been meant."""
     if isinstance(graph.names, range):
         return (f" of this rank: it has {graph.num_vertices} from {graph.names.start} on, and each "
                 "rank gives the blocks of its vertices")
@@ -121,7 +121,7 @@ def _hint(unknown: Hashable, graph: Vertices) -> str:
 
 
 def _numbers(names: Sequence[Hashable] | None, n: int) -> dict[Hashable, int]:
-    """The number of each vertex by its name; None is not a name."""
+    """Return the number of each vertex by its name; None is not a name."""
     if names is None:
         return {vertex: vertex for vertex in range(n)}
     number = {vertex: place for place, vertex in enumerate(names) if vertex is not None}

@@ -1,4 +1,4 @@
-"""One file an algorithm, and the tables that name them."""
+"""One file per algorithm, and the tables that name them."""
 
 from portpart.base.doors import door
 

@@ -1,6 +1,6 @@
-"""Tables of algorithms, and what configurations say about themselves.
+"""Tables of algorithms, and descriptions of configurations.
 
-A parameter's meaning is in the metadata of its field.
+The meaning of a parameter is in the metadata of its field.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ class Parameter:
     Attributes
     ----------
     name : str
-        With the names of the options it is nested in, parted by dots.
+        The name; parameters of nested options have dotted names.
     value : object
     meaning : str
-        Parameters that are explained together have the same one.
+        Parameters that are explained together have the same meaning.
     symbol : str
-        What the source of the algorithm calls it, or an empty string.
+        The parameter's name in the source of the algorithm, or an empty string.
     """
 
     name: str
@@ -43,19 +43,19 @@ class Entry:
     Attributes
     ----------
     name, title : str
-        What ``algorithm=`` takes, and what people say.
+        The value of ``algorithm=``, and the usual name.
     purpose : str
-        What it does, in a line.
+        One line about the algorithm.
     source : str
-        Where it comes from.
+        Papers or projects.
     presets : mapping
         Configurations by name; one of them is ``"default"``.
     symbols : mapping
-        What the source calls a parameter.
+        Names of parameters in the source.
     task : str
-        ``"partition"`` or ``"map"``: the command that takes it.
+        ``"partition"`` or ``"map"``: the command that runs the algorithm.
     takes : str
-        ``"graphs"`` or ``"hypergraphs"``: what the presets are for.
+        ``"graphs"`` or ``"hypergraphs"``: the input of the presets.
     """
 
     task: ClassVar[str]
@@ -74,15 +74,15 @@ class Entry:
         return type(self.presets["default"])
 
     def parameters(self, preset: str = "default") -> list[Parameter]:
-        """All parameters of a preset, those of nested options with dotted names."""
+        """Return all parameters of a preset; those of nested options have dotted names."""
         return parameters_of(self.preset(preset), self.symbols)
 
     def difference(self, preset: str) -> dict[str, Any]:
-        """The parameters that the preset "default" has other values of."""
+        """Return the parameters whose values differ from those of the preset "default"."""
         return differences(self.preset("default"), self.preset(preset))
 
     def preset(self, name: str) -> Any:
-        """The configuration called `name`.
+        """Return the configuration called `name`.
 
         Raises
         ------
@@ -98,7 +98,7 @@ Kind = TypeVar("Kind", bound=Entry)
 
 
 class Table(Mapping[str, Kind]):
-    """Entries by name, each made when it is asked for.
+    """Entries by name, each made at its first use.
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ class Table(Mapping[str, Kind]):
 
 
 def by_name(table: Mapping[str, Kind], name: str) -> Kind:
-    """The entry called `name`.
+    """Return the entry called `name`.
 
     Raises
     ------
@@ -136,9 +136,9 @@ def by_name(table: Mapping[str, Kind], name: str) -> Kind:
 
 def chosen(table: Mapping[str, Kind], name: str | None, preset: str | Configuration,
            default: str) -> tuple[Kind, Any]:
-    """The entry called `name` and its configuration; `preset` may be a configuration itself.
+    """Return the entry called `name` and its configuration; `preset` may be a configuration.
 
-    Without a name it is the entry whose configuration is given, else the default.
+    Without a name, the configuration determines the entry; else it is the default.
 
     Raises
     ------
@@ -162,7 +162,7 @@ def _names(table: Mapping[str, Any]) -> str:
 
 def parameters_of(config: Configuration, symbols: Mapping[str, str],
                   prefix: str = "") -> list[Parameter]:
-    """The parameters of a configuration and of the options in it, in the order of declaration."""
+    """Return the parameters of a configuration and of its nested options, in declared order."""
     found = []
     for each in fields(config):
         name, value = prefix + each.name, getattr(config, each.name)
@@ -174,7 +174,7 @@ def parameters_of(config: Configuration, symbols: Mapping[str, str],
 
 
 def differences(base: Configuration, config: Configuration, prefix: str = "") -> dict[str, Any]:
-    """What `config` has other values of than `base`, a configuration of the same kind."""
+    """Return the values of `config` that differ from `base`, a configuration of the same kind."""
     found: dict[str, Any] = {}
     for each in fields(config):
         name = prefix + each.name
@@ -188,12 +188,12 @@ def differences(base: Configuration, config: Configuration, prefix: str = "") ->
 
 
 def written(value: Any) -> str:
-    """A value as it is written in a table: long tuples by their ends."""
+    """Format a value for a table; long tuples are abbreviated."""
     if isinstance(value, tuple) and len(value) > 4:
         return f"({value[0]!r}, {value[1]!r}, ... {value[-1]!r})"
     return repr(value)
 
 
 def written_difference(difference: Mapping[str, Any]) -> str:
-    """Differences as they are written in a table."""
+    """Format differences for a table."""
     return ", ".join(f"{name}={written(value)}" for name, value in difference.items())

@@ -2,13 +2,13 @@
 
 W. L. Lee, D.-L. Lin, T.-W. Huang, S. Jiang, T.-Y. Ho, Y. Lin, B. Yu, DAC 2024; and chapter 1 of
 W. L. Lee's dissertation, University of Wisconsin-Madison, 2025.
-Union-find grouping, a start on the coarsest graph, independent-set refinement on every level.  The
-preset "paper" is the method as published, with METIS on the coarsest graph; by default groups have
+Union-find grouping, a start on the coarsest graph, independent-set refinement on every level. The
+preset "paper" is the method as published, with METIS on the coarsest graph. By default groups have
 a limited size and starts are grown.
 
 iG-kway (W. L. Lee, S. Jiang, D.-L. Lin, C. Chang, B. Zhang, Y.-H. Chung, U. Schlichtmann, T.-Y. Ho,
-T.-W. Huang, DAC 2025; and chapter 3 of the dissertation) is incremental.  Its full partition is
-G-kway with constrained coarsening: groups are broken up into runs of a few vertices.
+T.-W. Huang, DAC 2025; and chapter 3 of the dissertation) is incremental. Its full partition is
+G-kway with constrained coarsening: groups are split into runs of a few vertices.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ AS_PUBLISHED = {
     "refinement.rebalance": False,
     "refinement.slack": 0,
 }
-"""What both algorithms change for the preset "paper"."""
+"""Changes of the preset "paper" for both algorithms."""
 
 PRESETS = {
     "default": GkwayConfig(),

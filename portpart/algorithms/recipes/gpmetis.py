@@ -2,10 +2,10 @@
 
 B. Goodarzi, M. Burtscher, D. Goswami, Parallel Graph Partitioning on a CPU-GPU Architecture,
 IPDPS Workshops 2016.
-Lock-free heavy-edge matching on the device until a graph is small; the CPU goes on from there,
-partitions the coarsest graph and refines back; two-direction refinement on the device.  The preset
-"paper" is the method as published, with METIS's k-way method for all that the CPU does; by default
-the CPU runs the same recipe.
+Lock-free heavy-edge matching on the device until a graph is small; then the CPU continues
+coarsening, partitions the coarsest graph and refines; two-direction refinement on the device. The
+preset "paper" is the method as published, with METIS's k-way method for all work of the CPU. By
+default the CPU runs the same recipe.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def gpmetis(problem: Problem, config: GpmetisConfig) -> Recipe:
 
 
 def _levels(problem: Problem, config: GpmetisConfig, coarsening: CoarseningOptions) -> Recipe:
-    """The parts that both devices share."""
+    """Return the parts that both devices share."""
     limit = problem.balance.cluster_limit(config.coarsening.coarsest_vertices(problem.num_blocks),
                                           config.matching.max_share)
 

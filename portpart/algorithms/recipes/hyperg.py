@@ -2,11 +2,10 @@
 
 W. L. Lee, D.-L. Lin, C.-H. Chiu, U. Schlichtmann, T.-W. Huang, ASP-DAC 2025; and chapter 2 of
 W. L. Lee's dissertation, University of Wisconsin-Madison, 2025.
-Balanced groups, a start on the coarsest hypergraph, sequences of moves on every level.  The preset
-"paper" is the method as published, but for the start, which is the library's own where the paper
-calls Mt-KaHyPar; by default blocks are filled up and rebalanced, too.  iHyperG (chapter 4) has the
-full partition of HyperG; what is its own is how sessions follow edits
-(`incremental/critical_pins.py`).
+Balanced groups, a start on the coarsest hypergraph, sequences of moves on every level. The preset
+"paper" is the method as published, except for the start: the paper calls Mt-KaHyPar, the library
+uses its own. By default blocks are also filled up and rebalanced. iHyperG (chapter 4) has the full
+partition of HyperG; only its sessions differ (`incremental/critical_pins.py`).
 """
 
 from __future__ import annotations
@@ -102,7 +101,7 @@ def hyperg(problem: Problem, config: HypergConfig) -> Recipe:
 
 
 def grouping_rule(problem: Problem, config: HypergConfig) -> ClusterRule:
-    """Groups of limited size."""
+    """Return the rule for groups of limited size."""
     options, limit = config.grouping, weight_limit(problem, config)
 
     def find_groups(fine: Hypergraph, level_seed: int, label: Array | None) -> Clusters:
@@ -112,7 +111,7 @@ def grouping_rule(problem: Problem, config: HypergConfig) -> ClusterRule:
 
 
 def weight_limit(problem: Problem, config: HypergConfig) -> int:
-    """Most that a vertex and the one it selects may weigh together."""
+    """Return the maximum weight of a vertex together with the one that it selects."""
     total, share = problem.graph.total_vertex_weight, config.grouping.max_coarse_weight
     coarsest = config.coarsening.coarsest_vertices(problem.num_blocks)
     limit = problem.balance.cluster_limit(coarsest, config.grouping.max_share)

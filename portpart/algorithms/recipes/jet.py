@@ -2,8 +2,8 @@
 
 M. S. Gilbert, K. Madduri, E. G. Boman, S. Rajamanickam, SIAM J. Sci. Comput. 46 (2024) B700-B724.
 Two-hop matching, hash contraction, METIS on the coarsest graph, Jet refinement on every level.
-The presets "paper" and "paper-ultra" are what was published, "code" and "code-ultra" what the
-authors' released code does, the others are tuned.
+The presets "paper" and "paper-ultra" are as published, "code" and "code-ultra" as in the authors'
+released code, the others are tuned.
 """
 
 from __future__ import annotations
@@ -50,22 +50,22 @@ PAPER = changed(JetConfig(), {
     "refinement.coarse.slack": 0,
     "refinement.coarse.leave_by": "loss",
 })
-"""As published: coarsening ends at the first graph of at most 8 k vertices, which has 4 k or more
-for matching halves at most; METIS's k-way method partitions it, once (section 3); blocks keep the
-limits of the finest graph on every level and give up what loses least (section 4.2)."""
+"""As published: coarsening ends at the first graph of at most 8 k vertices (at least 4 k, since
+matching at most halves a graph). METIS's k-way method partitions it once (section 3). Blocks keep
+the limits of the finest graph on every level and evict the vertices of least loss (section 4.2)."""
 
 PAPER_ULTRA = changed(PAPER, {"refinement.temperatures": ULTRA_TEMPERATURES,
                               "refinement.finest_temperatures": ULTRA_TEMPERATURES})
-"""With the 17 temperatures of the released code, of which the paper has none."""
+"""With the 17 temperatures of the released code, which the paper does not list."""
 
 CODE = changed(PAPER, {
     "coarsening.max_coarsest": 1024,
     "matching.mutual": False,
     "refinement.coarse.leave_by": "code",
 })
-"""As released: coarsening ends at 8 k vertices up to 1,024, else at 2 k; one of a pair has to
-propose the other; blocks give up what loses least for its weight, and vertices that fit nowhere go
-last.
+"""As released: coarsening ends at 8 k vertices if that is at most 1,024, else at the larger of
+1,024 and 2 k. Of a pair, one vertex must propose the other. Blocks evict the vertices of least loss
+per weight; vertices that fit nowhere are last.
 """
 
 CODE_ULTRA = changed(CODE, {"refinement.temperatures": ULTRA_TEMPERATURES,

@@ -1,8 +1,8 @@
-"""Owners that are near: which rank had better have which vertices of a graph of several ranks.
+"""Better owners for the vertices of a graph of several ranks: those of their neighbours.
 
-Vertices in random order have most neighbours on other ranks.  So regions grow
-(`regions.py`), one rank divides the graph of these among the ranks, and vertices move with
-their regions, if they have far fewer ghosts then.  Results depend on global ids, which stay.
+If vertices are in random order, most neighbours are on other ranks. So regions grow (`regions.py`),
+one rank partitions the graph of regions among the ranks, and vertices move with their regions, if
+that leaves far fewer ghosts. Results depend on global ids, which do not change.
 """
 
 from __future__ import annotations
@@ -37,25 +37,24 @@ __all__ = ["MOVE_RULE", "MoveRule", "are_scattered", "moved_nearby", "rule_for"]
 
 IMBALANCE = 0.03
 MAX_LOAD = 1.1
-"""Of a rank, over the mean: regions that are too large to be divided so are left where they are."""
+"""Maximum load of a rank over the mean; if regions are too large for that, nothing moves."""
 
 SAMPLED = 16
-"""Vertices of a region whose arcs count: these are random accesses, and most lie in the region."""
+"""Vertices of a region whose arcs count: the accesses are random, most stay in the region."""
 
 MAX_MASKED = 62
-"""This many ranks are the bits of a number; more share them, which is good enough for an estimate.
-"""
+"""Ranks with separate bits in a mask; more ranks share bits, which is exact enough here."""
 
 
 class MoveRule(NamedTuple):
-    """When vertices move.
+    """Conditions for moving vertices.
 
     Attributes
     ----------
     min_ghosts : float
-        For each vertex there are more ghosts than this, or it is not tried.
+        Moving is tried only if there are more ghosts than this per vertex.
     max_left : float
-        The share of ghosts that is left is no more than this, or they stay.
+        Vertices move only if at most this share of the ghosts is left.
     spacing : int
         A region begins at one of this many vertices.
     """
@@ -69,15 +68,15 @@ MOVE_RULE, NEVER = MoveRule(), MoveRule(min_ghosts=inf)
 
 
 def rule_for(space: ExecutionSpace) -> MoveRule:
-    """When vertices move on such a device, unless something else is wanted.
+    """Return the default rule on a device.
 
-    On GPUs they stay: there ghosts cost less, and what it would gain has not been measured.
+    On GPUs vertices do not move: there ghosts cost less, and the gain has not been measured.
     """
     return MOVE_RULE if space.kind == "cpu" else NEVER
 
 
 def are_scattered(graph: ranks.DistributedGraph, rule: MoveRule) -> bool:
-    """Whether there are this many ghosts that vertices might move.  All ranks call it."""
+    """Whether there are enough ghosts to try moving vertices. Called by all ranks."""
     if graph.comm.size == 1 or graph.are_moved:
         return False
     ghosts = sum_over_ranks(graph.comm, [graph.num_ghosts])[0]
@@ -85,7 +84,7 @@ def are_scattered(graph: ranks.DistributedGraph, rule: MoveRule) -> bool:
 
 
 def moved_nearby(graph: ranks.DistributedGraph, rule: MoveRule) -> ranks.Moved | None:
-    """The graph with owners that are near, if that pays.  All ranks call it.
+    """Return the graph with vertices at nearby owners, or None. Called by all ranks.
 
     Raises
     ------
@@ -98,8 +97,9 @@ def moved_nearby(graph: ranks.DistributedGraph, rule: MoveRule) -> ranks.Moved |
 
 def _divided(graph: ranks.DistributedGraph,
              rule: MoveRule) -> Talk[tuple[Array, np.ndarray] | None]:
-    """Groups of own vertices, which are their regions in another order, and the rank that gets
-    each.
+    """Return the group of each own vertex, and the first group of each rank; None: no move.
+
+    Groups are regions in the order of their new owners.
     """
     space, comm, own = graph.space, graph.comm, graph.local.num_vertices
     regions = yield from ranks.grown_regions(graph, rule.spacing)
@@ -115,7 +115,7 @@ def _divided(graph: ranks.DistributedGraph,
         return None
     first = space.to_host(packed[regions.number : -1]).astype(np.int64)
     groups = gather(space, packed, regions.region)
-    if int(space.to_host(packed[-1:])[0]) > most:  # else there are no more ghosts either
+    if int(space.to_host(packed[-1:])[0]) > most:  # else there are also no more ghosts
         copies = space.empty(own, np.int32)
         space.parallel_for(own, count_copies, graph.local.csr, groups, space.asarray(first),
                            comm.size, copies)
@@ -126,7 +126,7 @@ def _divided(graph: ranks.DistributedGraph,
 
 
 def _rows_for_first(graph: ranks.DistributedGraph, regions: ranks.Regions, step: int) -> list[Part]:
-    """What rank 0 gets of the graph of regions: their loads, and arcs of some vertices."""
+    """Return the data of rank 0's graph of regions: loads, and arcs of some vertices."""
     space, local, is_first = graph.space, graph.local, np.arange(graph.comm.size) == 0
     loads = space.zeros(regions.number, np.int64)
     space.parallel_for(local.num_vertices, add_load, local.csr, regions.region, loads)
@@ -147,7 +147,7 @@ def _rows_for_first(graph: ranks.DistributedGraph, regions: ranks.Regions, step:
 
 
 def _quotient(graph: ranks.DistributedGraph, count: int, received: Received) -> Graph:
-    """The graph of regions, from the rows of all ranks: each arc counts both ways."""
+    """Return the graph of regions from the rows of all ranks; arcs count in both directions."""
     from scipy.sparse import coo_matrix
 
     space = graph.space
@@ -162,11 +162,10 @@ def _quotient(graph: ranks.DistributedGraph, count: int, received: Received) -> 
 
 
 def _order_of(quotient: Graph, size: int, step: int) -> list[int]:
-    """Where each region stands in the order of the ranks, and where in it those of each begin.
+    """Return the place of each region in the order of ranks, and the begin of each rank's regions.
 
-    Regions of a rank that are near each other stand near each other.  Behind all that stands
-    about how many arcs lead to other ranks, of which the graph has one of `step`, both ways.
-    Nothing where loads differ.
+    Adjacent regions of a rank have near places. The last number estimates the arcs between ranks;
+    the graph has one of `step` arcs, in both directions. Empty if loads differ too much.
     """
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 
@@ -193,19 +192,19 @@ def _order_of(quotient: Graph, size: int, step: int) -> list[int]:
 
 @kl.kernel
 def add_load(v, graph: Csr, region, loads):
-    """Add what v costs the rank that owns it to its region; atomic, independent of order."""
+    """Add the load of v on its owner to its region. Atomic, independent of order."""
     kl.atomic_add(loads, region[v], degree_of(v, graph) + VERTEX_COST)
 
 
 @kl.kernel
 def measure_sample(i, graph: Csr, step, degrees):
-    """The degree of one of `step` vertices."""
+    """Store the degree of one of `step` vertices."""
     degrees[i] = kl.int32(degree_of(i * step, graph))
 
 
 @kl.kernel
 def copy_sample(i, graph: Csr, region, step, count, offsets, heads):
-    """Its row; heads are regions, numbered behind the vertices of the sample."""
+    """Copy the row of a sampled vertex; heads are regions, numbered behind the sampled vertices."""
     v = i * step
     for arc in range(graph.begin[v], graph.end[v]):
         heads[offsets[i] + arc - graph.begin[v]] = kl.int32(region[graph.targets[arc]] + count)
@@ -213,7 +212,7 @@ def copy_sample(i, graph: Csr, region, step, count, offsets, heads):
 
 @kl.kernel
 def count_copies(v, graph: Csr, groups, first, size, copies):
-    """copies[v] = how many other ranks have v as a ghost if vertices go where their groups do."""
+    """copies[v] = number of other ranks with v as a ghost if vertices move with their groups."""
     here = rank_of(first, groups[v], size) % MAX_MASKED
     nearby = kl.int64(0)
     for arc in range(graph.begin[v], graph.end[v]):

@@ -1,8 +1,7 @@
-"""The partitioners and their presets: the one place that names them.
+"""The partitioners and their presets: the only place that names them.
 
 `portpart.partition`, the command line, the benchmarks and the tests of the documentation read these
-tables; an algorithm is added here, by one entry.  What it is made of is imported when it is asked
-for.
+tables. An algorithm is added here, by one entry. Its modules are imported at the first use.
 """
 
 from __future__ import annotations
@@ -25,18 +24,18 @@ DEFAULT = "portpart"
 
 @dataclass(frozen=True, kw_only=True)
 class Algorithm(Entry):
-    """A partitioner and the configurations it is known under.
+    """A partitioner, with its named configurations.
 
     Attributes
     ----------
     recipe : callable
-        The parts of the walk through a problem, by a configuration.
+        Returns the parts of the walk through a problem, for a configuration.
     prepared : callable
-        The problem that is walked through in place of one, where that is easier.
+        Returns the problem that is solved instead of another one, if that is easier.
     around : tuple of Piece, optional
-        Refinement around edits, where that is not Jet's.
+        Refinement around edits, if it is not Jet's.
     growth : RowGrowth
-        How much room the rows of a graph get that is edited.
+        Slack of the rows of a graph that is edited.
     """
 
     task: ClassVar[str] = "partition"
@@ -48,7 +47,7 @@ class Algorithm(Entry):
     growth: RowGrowth = field(default=HALF_MORE, repr=False)
 
     def partition(self, problem: Problem, config: Configuration) -> Array:
-        """The blocks of a graph: an array of int32, shape (n,), in its space."""
+        """Partition a graph; return an array of int32, shape (n,), in its space."""
         prepared = self.prepared(problem, config)
         problem = prepared.problem
         return prepared.in_given_order(
@@ -195,20 +194,20 @@ OF_NETS = Table({
     "hyperg": _hyperg_of_nets,
     "ihyperg": _ihyperg_of_nets,
 })
-"""Those of hypergraphs."""
+"""Algorithms for hypergraphs."""
 
 OF_EDGES = Table({**OF_NETS.makers, "portpart": _portpart_of_edges})
-"""Those of hypergraphs whose vertices are the edges of graphs."""
+"""Algorithms for hypergraphs whose vertices are the edges of graphs."""
 
 
 def lookup(algorithm: str | None, preset: str | Configuration, starts: int | None = None,
            num_blocks: int = 1, of_nets: bool = False,
            of_edges: bool = False) -> tuple[Callable[..., Any], Any]:
-    """The partitioner and its configuration; `preset` may be a configuration itself.
+    """Return the partitioner and its configuration; `preset` may be a configuration.
 
-    Without an algorithm it is the one whose configuration is given, else the default.  `starts`,
-    unless it is None, is the number of initial partitions.  Hypergraphs have separate algorithms,
-    and those of the edges of graphs other presets.
+    Without an algorithm, the configuration determines it; else it is the default. `starts`, unless
+    it is None, is the number of initial partitions. Hypergraphs have separate algorithms, and
+    hypergraphs of edges have other presets.
     """
     found, config = find(algorithm, preset, OF_EDGES if of_edges else OF_NETS if of_nets
                          else ALGORITHMS)
@@ -219,11 +218,11 @@ def lookup(algorithm: str | None, preset: str | Configuration, starts: int | Non
 
 def find(algorithm: str | None, preset: str | Configuration,
          table: Mapping[str, Algorithm] = ALGORITHMS) -> tuple[Algorithm, Any]:
-    """The algorithm and the configuration that :func:`lookup` finds."""
+    """Return the algorithm and the configuration of :func:`lookup`."""
     return chosen(table, algorithm, preset, DEFAULT)
 
 
 def entry_of(config: Configuration) -> Algorithm:
-    """The algorithm whose configuration this is, be it of a class derived from its own."""
+    """Return the algorithm of a configuration, whose class may be derived from the algorithm's."""
     known = {each.kind: each for each in (*ALGORITHMS.values(), *OF_NETS.values())}
     return next(known[kind] for kind in type(config).__mro__ if kind in known)

@@ -1,4 +1,4 @@
-"""The library's own recipe: clusters, several starts, Jet refinement, and search with several runs.
+"""The library's own recipe: clusters, several starts, Jet refinement, and search by several runs.
 
 Cluster coarsening after Meyerhenke, Sanders, Schulz (2016), made synchronous; refinement after Jet
 (Gilbert et al. 2024); flows after Sanders, Schulz (2011); combinations and cycles after Sanders,
@@ -97,7 +97,7 @@ PRESETS = {
 
 
 def portpart(problem: multilevel.Problem, config: PortpartConfig) -> multilevel.Recipe:
-    """Coarsen by clusters, start, refine upwards, search on."""
+    """Coarsen by clusters, start, refine upwards, search."""
     coarsest = config.coarsening.coarsest_vertices(problem.num_blocks)
     passes = config.refinement.passes
     first, *others = cluster_rules(problem.graph, coarsest, problem.balance.cluster_limit(coarsest),

@@ -2,7 +2,7 @@
 
 Clusters by heavy-edge rating inside communities after Heuer, Schlag (2017) and Gottesbueren,
 Heuer, Maas, Sanders, Schlag (2024); refinement after Jet as Krause, Gottesbueren, Maas (2025)
-carry it over to nets; combinations and cycles as for graphs.
+adapt it to nets; combinations and cycles as for graphs.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from portpart.primitives import put_to
 
 @option_class
 class SmallOptions:
-    """What differs for small hypergraphs and few blocks, where more work takes little time."""
+    """Changes for small hypergraphs and few blocks, where more work takes little time."""
 
     max_pins: int = option(
         2**18, "Hypergraphs with at most this number of pins are small.", min=0)
@@ -88,7 +88,7 @@ class HypergraphConfig:
 
     @derived
     def for_size(self, num_pins: int, num_blocks: int) -> HypergraphConfig:
-        """The same with what differs for this many pins and blocks."""
+        """Return the configuration with the changes for this many pins and blocks."""
         small, search, flows = self.small, self.search, self.flows
         if small is not None and num_pins <= small.max_pins and num_blocks <= small.max_blocks:
             if search.is_one_walk:
@@ -133,16 +133,16 @@ PRESETS_OF_EDGES = {
     "strong": changed(PRESETS["strong"], SLOW_GROWTH | STARTS_ON_NETS),
     "best": changed(PRESETS["best"], SLOW_GROWTH | STARTS_ON_NETS),
 }
-"""For edges of graphs: each has two nets, many of them large.  Clusters that grow slowly leave more
-of them to choose from, and with more levels refinement takes smaller steps.  Starts need the large
-nets, which say little in the clique graph.  A cycle finds what the first walk has missed."""
+"""For edges of graphs: each edge has two nets, many of them large. Clusters that grow slowly leave
+more choice, and with more levels refinement takes smaller steps. Starts need the large nets, whose
+weight is small in the clique graph. A cycle finds what the first walk has missed."""
 
 
 def prepared(problem: multilevel.Problem, config: HypergraphConfig) -> multilevel.Prepared:
-    """The same problem without nets that are huge, and without repeated ones where there are many.
+    """Remove huge nets, and merge repeated ones if there are many.
 
-    Values of results are those of all nets.  Where most nets are large, vertices are numbered in
-    the order of their nets, unless there are blocks to begin with.
+    Results are evaluated on all nets. If most nets are large, vertices are numbered in the order of
+    their nets, unless there is an initial partition.
     """
     fewer = reduced_nets(problem.graph, config.nets)
     if fewer is not problem.graph:
@@ -161,9 +161,9 @@ def prepared(problem: multilevel.Problem, config: HypergraphConfig) -> multileve
 
 
 def portpart_nets(problem: multilevel.Problem, config: HypergraphConfig) -> multilevel.Recipe:
-    """Coarsen by clusters, start, refine upwards, search on.
+    """Coarsen by clusters, start, refine upwards, search.
 
-    An initial partition is refined in the same way whatever the size.
+    The refinement of an initial partition does not depend on the size.
     """
     if problem.constraints.initial is None:
         config = config.for_size(problem.graph.num_pins, problem.num_blocks)
@@ -179,7 +179,7 @@ def portpart_nets(problem: multilevel.Problem, config: HypergraphConfig) -> mult
 
 
 def communities_of(problem: multilevel.Problem, config: HypergraphConfig) -> Array | None:
-    """The communities, if these count."""
+    """Return the communities, if they are used."""
     if config.communities is None or problem.constraints.initial is not None:
         return None
     return communities(problem.graph, problem.seed, config.communities)

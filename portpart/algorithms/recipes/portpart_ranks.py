@@ -1,7 +1,7 @@
-"""The library's own recipe over several ranks: the partition of one device.
+"""The library's own recipe over several ranks, with the partition of one device.
 
-Levels belong to ranks as long as they are large, and are refined by all of them; smaller ones every
-rank has as a whole, and goes on with as one device does.
+Large levels are distributed, and all ranks refine them. Every rank holds the smaller levels whole,
+and works on them as one device does.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ __all__ = ["partition_ranks"]
 def partition_ranks(graph: DistributedGraph, balance: Balance, config: PortpartConfig, seed: int,
                     trace: Trace, fold: Fold | None = None, wanted: Constraints = UNCONSTRAINED,
                     rule: MoveRule | None = None) -> tuple[Array, np.ndarray]:
-    """Blocks for the vertices of a rank, within their bounds if that is possible.
+    """Return blocks for the vertices of a rank, within their limits if possible.
 
-    All ranks call it.  The blocks are those of one device for the whole graph, whatever the number
-    of ranks and wherever their borders are.
+    All ranks call it. The blocks are those of one device for the whole graph, whatever the number
+    of ranks and their vertices.
 
     Parameters
     ----------
@@ -57,13 +57,14 @@ def partition_ranks(graph: DistributedGraph, balance: Balance, config: PortpartC
     config : PortpartConfig
     seed : int
     trace : Trace
-        Collects what this rank does.
+        Collects statistics of this rank.
     fold : Fold, optional
-        Which levels every rank has as a whole; the default depends on the kind of device.
+        Decides which levels every rank holds whole; the default depends on the kind of device.
     wanted : Constraints
-        Of own vertices; either all ranks have fixed ones, or an initial partition, or none has.
+        For own vertices. Fixed vertices or an initial partition are given on all ranks or on none.
     rule : MoveRule, optional
-        When vertices move to other ranks for this call; the default depends on the kind of device.
+        Conditions for moving vertices to other ranks during this call; the default depends on the
+        kind of device.
 
     Returns
     -------
@@ -74,14 +75,14 @@ def partition_ranks(graph: DistributedGraph, balance: Balance, config: PortpartC
     Raises
     ------
     InputError
-        If the configuration asks for what ranks do not do.
+        If the configuration contains options that ranks do not support.
     OutOfMemory
         On all ranks, if one of them has too little memory.
 
     Notes
     -----
-    Where a vertex is too heavy for a block, or refinement leaves blocks too heavy or empty, every
-    rank gathers the whole graph and goes on as one device does.
+    If a vertex is too heavy for a block, or refinement leaves blocks too heavy or empty, every rank
+    gathers the whole graph and continues as one device does.
     """
     require_possible(config)
     fold = fold or fold_for(graph.space)
@@ -102,7 +103,7 @@ def partition_ranks(graph: DistributedGraph, balance: Balance, config: PortpartC
 
 
 def _taken_along(moved: Moved, wanted: Constraints) -> Constraints:
-    """What is wanted of vertices, where they have moved."""
+    """Move fixed blocks and initial partition with the vertices."""
     fixed, initial = (None if each is None else moved.taken_along(each)
                       for each in (wanted.fixed, wanted.initial))
     return replace(wanted, fixed=fixed, initial=initial)
@@ -110,7 +111,7 @@ def _taken_along(moved: Moved, wanted: Constraints) -> Constraints:
 
 def _by_levels(graph: DistributedGraph, problem: Problem[Any], config: PortpartConfig,
                fold: Fold) -> tuple[Array, np.ndarray]:
-    """The same by walks through levels, the finest of which belong to ranks."""
+    """Return the same by walks through levels, of which the finest are distributed."""
     balance = problem.balance
     coarsest = config.coarsening.coarsest_vertices(balance.num_blocks)
     recipe = portpart(problem, config)
@@ -126,12 +127,12 @@ def _by_levels(graph: DistributedGraph, problem: Problem[Any], config: PortpartC
 
 
 def require_possible(config: PortpartConfig) -> None:
-    """Refuse options by which ranks cannot rebalance.
+    """Refuse options with which ranks cannot rebalance.
 
     Raises
     ------
     InputError
-        With what is possible instead.
+        The message says what is possible instead.
     """
     refinement = config.refinement
     for each in (refinement.coarse, refinement.finest, refinement.finest_once,
@@ -144,7 +145,7 @@ def require_possible(config: PortpartConfig) -> None:
 
 
 def _is_special(graph: DistributedGraph, balance: Balance) -> bool:
-    """Whether a partition is obvious, or a vertex may be too heavy for a block."""
+    """Whether the partition is trivial, or a vertex may be too heavy for a block."""
     if balance.num_blocks == 1 or graph.whole.num_vertices <= balance.num_blocks:
         return True
     masses, words = graph.local.vertex_weights, graph.space.zeros(1, np.int64)
@@ -159,7 +160,7 @@ def _is_special(graph: DistributedGraph, balance: Balance) -> bool:
 
 def _of_whole(graph: DistributedGraph, problem: Problem[Any],
               config: PortpartConfig) -> tuple[Array, np.ndarray]:
-    """The same by one device, on every rank."""
+    """Return the same by one device, on every rank."""
     whole, trace = graph.gather(), problem.trace
     fixed, initial = (_gathered(graph, each)
                       for each in (problem.constraints.fixed, problem.constraints.initial))
@@ -179,7 +180,7 @@ def _of_whole(graph: DistributedGraph, problem: Problem[Any],
 
 def _finished(graph: DistributedGraph, problem: Problem[Any],
               part: Array) -> tuple[Array, np.ndarray]:
-    """A partition within bounds."""
+    """Enforce the limits; return the partition and the block weights."""
     balance, weights = problem.balance, block_weights(graph, part, problem.num_blocks)
     if balance.overload(weights) <= 0 and weights.min() > 0:
         return part, weights
@@ -191,9 +192,9 @@ def _finished(graph: DistributedGraph, problem: Problem[Any],
 
 
 def block_weights(graph: DistributedGraph, part: Array, num_blocks: int) -> np.ndarray:
-    """What blocks weigh, on the host of every rank, from the blocks of own vertices.
+    """Return the block weights, on the host of every rank, from the blocks of own vertices.
 
-    Vertices of block `num_blocks` are in none.
+    Vertices of block `num_blocks` do not count.
     """
     def counted() -> Array:
         weights = graph.local.vertex_weights
@@ -206,5 +207,5 @@ def block_weights(graph: DistributedGraph, part: Array, num_blocks: int) -> np.n
 
 
 def _gathered(graph: DistributedGraph, values: Array | None) -> Array | None:
-    """Values of all vertices, if there are any."""
+    """Return values of all vertices, if there are any."""
     return None if values is None else graph.gather_values(values)
