@@ -1,4 +1,4 @@
-"""Smaller and smaller graphs, by clusters, matchings or groups."""
+"""Coarsening: smaller graphs by clusters, matchings or groups."""
 
 from portpart.base.doors import door
 

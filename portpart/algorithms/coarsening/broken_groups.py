@@ -1,13 +1,13 @@
-"""Groups of all that selections link, broken up into runs of a few (dissertation, 2.3 and 3.4).
+"""Groups of vertices that selections link, split into runs of a few (dissertation, 2.3 and 3.4).
 
-Every vertex has selected another one, or none: in a graph by scores (`groups.py`), in a hypergraph
-the one with which its nets tie it most, where each net of weight w and of |e| pins counts w / |e|
-(HyperG, algorithms 6 and 7).  All that selections link become a group, led by the vertex of the
-first id, the smallest in a graph and the largest in a hypergraph.  In a round the ends of a
-selection both get the id that comes first, and a word keeps the group of a vertex and, below it,
-the round in which it joined.  All see the words of the round before, so the round is a distance
-from the leader.  Sorted by their words and then by id, each `group_size` vertices of a group in a
-row become one:
+Every vertex has selected another vertex or none.  In a graph scores decide (`groups.py`).  In a
+hypergraph a vertex selects the one that it shares the largest net weight with, where each net of
+weight w and of |e| pins counts w / |e| (HyperG, algorithms 6 and 7).  Linked vertices form a group.
+Its leader is the vertex of the first id: the smallest id in a graph, the largest in a hypergraph.
+In a round both ends of a selection get the id that comes first.  A word keeps the group of a vertex
+and, in its low bits, the round in which the vertex joined.  Each round reads the words of the
+previous round, so the round is the distance from the leader.  The vertices of a group are sorted by
+word and then by id, and each run of `group_size` of them becomes one vertex:
 
     0 -> 1 <- 2 -> 3,  3 -> 2      words  3.3 3.2 3.1 3.0      in pairs  {3 2} {1 0}
 
@@ -36,8 +36,8 @@ ROUND_BITS = 7
 """Bits of a word that hold a round."""
 
 MAX_ROUNDS = 64
-"""Chains of selections may be as long as there are vertices; vertices that have not joined then
-stay.
+"""Maximum number of rounds.  Chains of selections can be longer; the vertices at their ends then
+keep the groups that they have.
 """
 
 
@@ -55,7 +55,7 @@ class LinkedGroups(kl.Record):
 
     vertices: int = kl.word()
     round: int = kl.word()
-    changing: int = kl.word()  # whether groups change still
+    changing: int = kl.word()  # whether groups still change
 
 
 class NetGroups(Proposals):
@@ -64,7 +64,7 @@ class NetGroups(Proposals):
     Attributes
     ----------
     cluster : array of int32, shape (n,)
-        Each vertex itself while it selects; in the end the first vertex of what becomes one.
+        Each vertex itself during selection; in the end the first vertex of its run.
     """
 
     proposal: Array = kl.work(np.int32, "vertices")
@@ -80,9 +80,9 @@ class Ordered(kl.Record):
     word : array of int64, shape (n,)
         Ascending.
     order : array of int32, shape (n,)
-        The vertices that have them.
+        The vertex of each word.
     first : array of int32, shape (n,)
-        Where a group begins in that order.
+        Place in this order where each group begins.
     """
 
     group_size: int
@@ -93,19 +93,19 @@ class Ordered(kl.Record):
 
 def group_by_nets(hypergraph: Hypergraph, max_weight: int, group_size: int, seed: int,
                   max_rated: int, label: Array | None = None) -> Clusters:
-    """Groups of at most `group_size` vertices that nets tie together.
+    """Return groups of at most `group_size` vertices that selections by nets link.
 
     Parameters
     ----------
     hypergraph : Hypergraph
     max_weight : int
-        No vertex selects one that together with it weighs more; groups may.
+        Maximum weight of a vertex and the vertex that it selects; groups may weigh more.
     group_size : int
         The paper's s.
     seed : int
-        Decides between vertices of one score.
+        Breaks ties between vertices of equal score.
     max_rated : int
-        Nets of more pins do not count.
+        Nets with more pins do not count.
     label : array of int32, shape (n,), optional
         Only vertices of equal label share a group.
 
@@ -130,9 +130,9 @@ def group_by_nets(hypergraph: Hypergraph, max_weight: int, group_size: int, seed
 
 def split_groups(space: ExecutionSpace, joined: LinkedGroups, group_size: int, clusters: Clusters,
                  sizes: Any) -> None:
-    """Break up groups and number what becomes one.
+    """Split groups into runs of `group_size` vertices, and number the runs.
 
-    The words are sorted by the library: in a program that took a third of all coarsening.
+    A library sorts the words: sorting in a program took a third of the time of coarsening.
     """
     word, order = sort_keys(space, joined.word)
     del joined
@@ -144,9 +144,7 @@ def split_groups(space: ExecutionSpace, joined: LinkedGroups, group_size: int, c
 
 
 def record_joining(program: Program, proposal: Slot) -> None:
-    """Record how vertices, each a group so far, join the ones they select: in the record
-    ``joined``.
-    """
+    """Record rounds that link vertices with those they select, in the record ``joined``."""
     joined = program.find("joined", LinkedGroups)
     with program.while_loop(joined.changing):
         program.launch(1, begin_round)
@@ -156,7 +154,7 @@ def record_joining(program: Program, proposal: Slot) -> None:
 
 def _records(space: ExecutionSpace, around: ClusteringInputs,
              groups: NetGroups) -> dict[str, kl.Record | kl.Words]:
-    """What grouping by nets works on."""
+    """Return the records of grouping by nets."""
     sizes = around.sizes
     return {**around.records, "listed": around.scratch["list_0"], "rows": HashRows(),
             "groups": groups,
@@ -187,7 +185,7 @@ def _record_runs(records: Records) -> Program:
 
 @kl.device
 def begin_singleton(v, rank, joined: LinkedGroups):
-    """V is a group of itself; of two groups that of the higher rank comes first."""
+    """Make v a group of its own; of two groups, the one of higher rank comes first."""
     word = kl.int64(rank) << ROUND_BITS
     joined.word[v] = word
     joined.next_word[v] = word
@@ -197,7 +195,7 @@ def begin_singleton(v, rank, joined: LinkedGroups):
 
 @kl.kernel
 def begin_group(v, graph: Csr, groups: NetGroups, listed: VertexList, joined: LinkedGroups):
-    """Every vertex is a group of itself, and is to select another; the largest leads."""
+    """Make v a group of its own, and list it for selection; the largest id leads."""
     groups.cluster[v] = kl.int32(v)
     groups.cluster_weight[v] = kl.value_or(graph.vertex_weights, v, 1)
     begin_singleton(v, v, joined)
@@ -206,15 +204,16 @@ def begin_group(v, graph: Csr, groups: NetGroups, listed: VertexList, joined: Li
 
 @kl.kernel
 def begin_round(_, joined: LinkedGroups):
-    """No group has changed in this round so far."""
+    """Begin a round, in which no group has changed."""
     joined.changing = 0
     joined.round += 1
 
 
 @kl.kernel
 def propagate_label(v, proposal, joined: LinkedGroups):
-    """Of v and the vertex that it selects, the one of the later group gets the first group;
-    independent of order.
+    """Give the first of the groups of v and of the vertex that it selects to both.
+
+    Atomic; the result does not depend on the order.
     """
     u = proposal[v]
     if u != NO_VERTEX:
@@ -225,13 +224,13 @@ def propagate_label(v, proposal, joined: LinkedGroups):
             kl.atomic_max(joined.next_word, u, word)
         elif own < other:
             kl.atomic_max(joined.next_word, v, word)
-        if own != other and joined.changing == 0:  # millions of stores to one place wait
+        if own != other and joined.changing == 0:  # millions of stores to one place are slow
             joined.changing = 1
 
 
 @kl.kernel
 def adopt_label(v, joined: LinkedGroups):
-    """What v has been handed holds from the next round on, if there is one."""
+    """Use the group that v has been given from now on; end after `MAX_ROUNDS`."""
     joined.word[v] = joined.next_word[v]
     if v == 0 and joined.round >= MAX_ROUNDS:
         joined.changing = 0
@@ -239,7 +238,7 @@ def adopt_label(v, joined: LinkedGroups):
 
 @kl.kernel
 def mark_first(i, ordered: Ordered):
-    """Note where the group of vertex i of the order begins, if that is here."""
+    """Store i as the place where a group begins, if one does."""
     group = ordered.word[i] >> ROUND_BITS
     before = kl.int64(NO_VERTEX)
     if i > 0:
@@ -250,7 +249,7 @@ def mark_first(i, ordered: Ordered):
 
 @kl.kernel
 def join_run(i, cluster, ordered: Ordered):
-    """Vertex i of the order becomes one with the others of its run of `group_size`."""
+    """Map the i-th vertex of the order to the first vertex of its run of `group_size`."""
     first = kl.int64(ordered.first[ordered.word[i] >> ROUND_BITS])
     place = first + (i - first) // ordered.group_size * ordered.group_size
     cluster[ordered.order[i]] = ordered.order[place]

@@ -1,4 +1,4 @@
-"""A round of clustering: active vertices, which of them move, and free capacity."""
+"""A round of clustering: active vertices, their moves, and requests to join clusters."""
 
 from __future__ import annotations
 
@@ -13,36 +13,37 @@ from portpart.graphs import Csr, degree_of, global_id
 from portpart.primitives import NO_VERTEX, hash_of, is_drawn, mixed
 
 ARCS_OF_LANE = 32
-"""Vertices with more arcs for each lane get the widest team: they must not hold up the others."""
+"""Vertices with more arcs per lane get the widest team, so that they do not delay the others."""
 
 MAX_DEPTH = 32
-"""Most proposals that are followed; chains of heavier and heavier edges can be longer."""
+"""Maximum number of proposals that are followed; chains of ever heavier edges can be longer."""
 
 LEAVES, ENDS, JOINS, IS_LONG = 0, 1, 2, 3
-"""How far a chain is known: to a proposal of a vertex of another rank, to its root, to a proposal
-of a cluster of several, or over `MAX_DEPTH` proposals.
+"""How far a chain is known: up to a vertex that proposes one of another rank, up to its root, up to
+a vertex that proposes a cluster of several vertices, or for `MAX_DEPTH` proposals.
 """
 
 AT, STATE = 8, 6
 DEPTH_MASK, REACHED_MASK = (1 << STATE) - 1, (1 << AT) - 1
-"""What `walked` returns: a vertex, and what has been reached, which is a state and a depth."""
+"""Bits of the number that `walked` returns: a vertex from `AT` on; below it a state and a depth."""
 
 CHANCE = 0.5
-"""Share of a cluster's room that is given away if too many ask: more would often be too many."""
+"""Share of a cluster's free capacity that is granted if there are too many requests: a larger share
+would often exceed it."""
 
 IS_REQUESTED, IS_GRANTED = 1, 2
 
 ISOLATED_KEYS = 64
-"""Vertices without neighbours of their label share this many keys as preferred clusters."""
+"""Number of keys that replace preferred clusters for vertices without neighbours of their label."""
 
 
 def of_wide(sizes: FineSizes) -> int:
-    """An element for each vertex that is not narrow."""
+    """Return the maximum number of vertices of high degree."""
     return sizes.arcs // (MAX_NARROW + 1) if sizes.max_degree > MAX_NARROW else 0
 
 
 def of_keys(sizes: FineSizes) -> int:
-    """An element for each vertex, and for each key of isolated ones."""
+    """Return the number of vertices and of keys of isolated ones."""
     return sizes.vertices + ISOLATED_KEYS
 
 
@@ -53,7 +54,7 @@ class VertexList(kl.Record):
     ----------
     active : array of int32
     wide : array of int32
-        Those of high degree once more.
+        The vertices of high degree among them.
     """
 
     active: Array = kl.work(np.int32, of_keys)
@@ -66,14 +67,14 @@ class VertexList(kl.Record):
 class ClusterRounds(Proposals):
     """Moves of a round, and requests to join clusters.
 
-    Arrays have an element for each vertex, and more where what is left over is grouped in them.
+    Arrays have an element for each vertex and for each key of isolated ones.
 
     Attributes
     ----------
     others : array of int32
-        Members of the cluster that a vertex leads, without itself.
+        Number of members of the cluster that a vertex leads, without itself.
     moves, join_requests : array of int8
-        Whether a vertex moves; whether it asks for room and is chosen.
+        Whether a vertex moves; whether it requests to join a cluster, and that is granted.
     requested, granted : array of int64
         Weight of a cluster with all requests, and with the granted ones.
     """
@@ -93,7 +94,7 @@ class ClusterRounds(Proposals):
 
 @kl.kernel
 def begin_single(v, graph: Csr, rounds: ClusterRounds):
-    """Every vertex leads a cluster of itself."""
+    """Make v the leader of a cluster of its own."""
     weight = kl.value_or(graph.vertex_weights, v, 1)
     rounds.cluster[v] = kl.int32(v)
     rounds.cluster_weight[v] = weight
@@ -106,13 +107,13 @@ def begin_single(v, graph: Csr, rounds: ClusterRounds):
 
 @kl.device
 def is_single(v, rounds: ClusterRounds):
-    """Whether v is a cluster of itself."""
+    """Whether v is the only vertex of its cluster."""
     return rounds.cluster[v] == v and rounds.others[v] == 0
 
 
 @kl.device
 def append(v, graph: Csr, listed: VertexList):
-    """Put v on the lists."""
+    """Append v to the list, and to that of high degrees if it belongs there."""
     listed.active[kl.atomic_next(listed, VertexList.length)] = kl.int32(v)
     if degree_of(v, graph) > MAX_NARROW:
         listed.wide[kl.atomic_next(listed, VertexList.wide_length)] = kl.int32(v)
@@ -121,7 +122,7 @@ def append(v, graph: Csr, listed: VertexList):
 
 @kl.kernel
 def list_singles(v, graph: Csr, rounds: ClusterRounds, listed: VertexList, max_degree):
-    """All vertices are active; those of higher degrees are wide."""
+    """Make v active, and wide if its degree is above `max_degree`."""
     listed.active[v] = kl.int32(v)
     if degree_of(v, graph) > max_degree:
         listed.wide[kl.atomic_next(listed, VertexList.wide_length)] = kl.int32(v)
@@ -131,7 +132,7 @@ def list_singles(v, graph: Csr, rounds: ClusterRounds, listed: VertexList, max_d
 
 @kl.kernel
 def empty_lists(_, listed: VertexList):
-    """Empty the lists that come next."""
+    """Empty the lists."""
     listed.length = 0
     listed.wide_length = 0
 
@@ -146,7 +147,7 @@ def list_rest(i, graph: Csr, rounds: ClusterRounds, listed: VertexList, next_lis
 
 @kl.kernel
 def list_movers(v, graph: Csr, rounds: ClusterRounds, listed: VertexList, turn):
-    """Let v be active in this turn if a hash says so, unless it leads others."""
+    """Make v active in this turn if a hash says so and v leads no other vertex."""
     if rounds.cluster[v] != v or rounds.others[v] == 0:
         if (hash_of(global_id(v, graph), mixed(rounds.seed) ^ (turn >> 1)) ^ turn) & 1 == 0:
             append(v, graph, listed)
@@ -154,22 +155,23 @@ def list_movers(v, graph: Csr, rounds: ClusterRounds, listed: VertexList, turn):
 
 @kl.kernel
 def list_single(v, graph: Csr, rounds: ClusterRounds, listed: VertexList):
-    """List the vertices that are single still."""
+    """List v if it is still single."""
     if is_single(v, rounds):
         append(v, graph, listed)
 
 
 @kl.kernel
 def check_single_share(_, rounds: ClusterRounds, listed: VertexList, max_left):
-    """Whether more than this many thousandths of all vertices are left."""
+    """Store whether more than `max_left` thousandths of all vertices are single."""
     rounds.too_many_left = kl.int64(1000 * listed.length > max_left * rounds.vertices)
 
 
 @kl.device
 def walked(v, depth, graph: Csr, rounds: ClusterRounds):
-    """Follow the proposals of vertices of this rank from v, which this many proposals have led to.
+    """Follow the proposals of vertices of this rank from v, which `depth` proposals have led to.
 
-    A root has no proposal, or is one of two vertices that propose each other.
+    A root is a vertex without a proposal, or one of two vertices that propose each other.  Returns
+    the last vertex, the state and the depth.
     """
     u = kl.int64(v)
     hops = kl.int64(depth)
@@ -198,7 +200,7 @@ def walked(v, depth, graph: Csr, rounds: ClusterRounds):
 
 @kl.device
 def moves_by(reached, global_ids, at, seed):
-    """Whether a vertex moves whose chain has ended with the vertex that has a global id there."""
+    """Whether a vertex moves whose chain has reached the vertex with this global id."""
     odd = kl.int64(reached) & DEPTH_MASK
     state = kl.int64(reached) >> STATE
     if state == JOINS:
@@ -210,10 +212,10 @@ def moves_by(reached, global_ids, at, seed):
 
 @kl.kernel
 def grant_odd_depth(i, listed: VertexList, graph: Csr, rounds: ClusterRounds):
-    """Move the vertices at odd depth in the trees that proposals of single vertices form.
+    """Mark v if it is at odd depth in the trees that proposals of single vertices form.
 
-    A vertex that proposes a cluster of several is at depth one.  Chains that are too long begin
-    with a hash.
+    A vertex that proposes a cluster of several vertices is at depth one.  In a chain that is too
+    long, a hash decides about the last vertex.
     """
     v = listed.active[i]
     chain = walked(v, 0, graph, rounds)
@@ -222,7 +224,7 @@ def grant_odd_depth(i, listed: VertexList, graph: Csr, rounds: ClusterRounds):
 
 @kl.kernel
 def move_all(i, listed: VertexList, graph: Csr, rounds: ClusterRounds):
-    """Move every vertex that proposes another cluster."""
+    """Mark v if it proposes another cluster."""
     v = listed.active[i]
     rounds.moves[v] = kl.int8(rounds.proposal[v] != NO_VERTEX
                               and rounds.proposal[v] != rounds.cluster[v])
@@ -230,8 +232,9 @@ def move_all(i, listed: VertexList, graph: Csr, rounds: ClusterRounds):
 
 @kl.kernel
 def request_join(i, listed: VertexList, graph: Csr, rounds: ClusterRounds):
-    """If v moves and the leader that it proposes stays, request capacity there; atomic, independent
-    of order.
+    """If v moves and the proposed leader stays, request to join its cluster.
+
+    Atomic; the result does not depend on the order.
     """
     v = listed.active[i]
     rounds.join_requests[v] = kl.int8(0)
@@ -244,16 +247,17 @@ def request_join(i, listed: VertexList, graph: Csr, rounds: ClusterRounds):
 
 @kl.device
 def is_granted(v, total, weight, graph: Csr, rounds: ClusterRounds, turn):
-    """Whether a hash grants v's request to a cluster of a weight, which is `total` with all."""
-    room = kl.float64(rounds.max_weight - weight)
-    chance = CHANCE * room / kl.float64(total - weight)
+    """Whether a hash grants v's request to a cluster, whose weight is `total` with all requests."""
+    capacity = kl.float64(rounds.max_weight - weight)
+    chance = CHANCE * capacity / kl.float64(total - weight)
     return is_drawn(hash_of(global_id(v, graph), mixed(rounds.seed) ^ turn), chance)
 
 
 @kl.kernel
 def grant_random(i, listed: VertexList, graph: Csr, rounds: ClusterRounds, turn):
-    """Where too many ask, choose about as many as fill half of the room; atomic, independent of
-    order.
+    """If a cluster gets too many requests, grant about as many as fill half of its free capacity.
+
+    Atomic; the result does not depend on the order.
     """
     v = listed.active[i]
     if rounds.join_requests[v] != 0:
@@ -266,8 +270,9 @@ def grant_random(i, listed: VertexList, graph: Csr, rounds: ClusterRounds, turn)
 
 @kl.kernel
 def join(i, listed: VertexList, graph: Csr, rounds: ClusterRounds):
-    """Move v if all requests fit, or if v's is granted and all granted ones fit; atomic,
-    independent of order.
+    """Move v if all requests fit, or if v's request is granted and all granted ones fit.
+
+    Atomic; the result does not depend on the order.
     """
     v = listed.active[i]
     if rounds.join_requests[v] != 0:
@@ -286,9 +291,10 @@ def join(i, listed: VertexList, graph: Csr, rounds: ClusterRounds):
 
 @kl.kernel
 def reset_requests(i, listed: VertexList, rounds: ClusterRounds, rows: HashRows):
-    """Make the marks of v and of the cluster it asked ready for the next round, and rows free.
+    """Reset v and the cluster that it requested to join for the next round, and free all rows.
 
-    A cluster that members left keeps its old weight until the next request: safe, if strict.
+    If members have left a cluster, `requested` keeps its old weight until the next request: this
+    is safe, though strict.
     """
     v = listed.active[i]
     if i == 0:

@@ -1,14 +1,14 @@
 """Clustering: size-constrained label propagation in synchronous rounds, without sorting.
 
-A cluster is named by its leader, a vertex that stays in it.  In a round every single vertex
+The name of a cluster is its leader, a vertex that stays in it.  In a round every single vertex
 proposes the best rated adjacent cluster with free capacity.  Proposals of single vertices form
-trees; the vertices at odd depth move and the others stay, so that no vertex joins one that leaves:
+trees.  Vertices at odd depth move and the others stay, so that no vertex joins one that leaves:
 
     a -> b -> c <-> d      d leads (the hash decides between c and d), c and a move, b stays
 
-A cluster without capacity for all requests grants some by a hash.  In the rounds of
-improvement members with a better rated cluster move also.  What is single in the end is
-grouped (`two_hop_clusters.py`) if it is much.  Nothing depends on the order of arcs or of threads.
+A cluster without capacity for all requests grants some by a hash.  In rounds of improvement,
+members with a better rated cluster also move.  If many vertices are single in the end, they are
+grouped (`two_hop_clusters.py`).  Nothing depends on the order of arcs or of threads.
 
 After Meyerhenke, Sanders, Schulz: Partitioning (hierarchically clustered) complex networks via
 size-constrained graph clustering (2016), which is sequential.
@@ -53,23 +53,23 @@ SCRATCH: dict[str, Record] = {
 
 
 class ClusteringInputs(NamedTuple):
-    """What a proposal rule reads.
+    """Inputs of a clustering that depend on the proposal rule.
 
     Attributes
     ----------
     records : dict
-        Of the program; ``graph`` has the weights of vertices, and as their degrees how much they
-        examine.
+        Records of the program.  ``graph`` has the weights of vertices, and as their degrees the
+        numbers of arcs or pins that they examine.
     sizes : FineSizes
-        Arcs are the slots of hash rows in main memory.
+        Of hypergraphs, `arcs` are the slots of hash rows in main memory.
     team : int
-        Lanes for a vertex that is no exception.
+        Lanes for a vertex of usual degree.
     scratch : mapping
-        What differs from `SCRATCH`.
+        Records that replace those of `SCRATCH`.
     total : int or None
-        What ratings compare with.
+        Factor of some ratings and scores.
     lanes : int
-        Lanes for each vertex where all vertices propose.
+        Lanes per vertex if all vertices propose.
     """
 
     records: dict[str, Record | Words]
@@ -81,23 +81,23 @@ class ClusteringInputs(NamedTuple):
 
 
 class ProposalRule(Protocol):
-    """How vertices find the cluster to propose; a value, since programs are cached by it."""
+    """How vertices find the cluster to propose; hashable, because programs are cached by it."""
 
     def around(self, graph: Any, seed: int) -> ClusteringInputs:
-        """What the vertices of a graph examine."""
+        """Return the arcs or pins that the vertices of a graph examine."""
 
     def among_single(self, recording: ClusterRecording) -> None:
-        """Record the first round: all vertices are single, and get onto the list of turn 0."""
+        """Record the first round: all vertices are single, and put on the list of turn 0."""
 
     def among_clusters(self, recording: ClusterRecording, here: int,
                        clusters: cluster_rounds.ClusterRounds) -> None:
-        """Record proposals of all on the list of turn `here`; the other list is emptied."""
+        """Record proposals of the vertices listed for turn `here`, and empty the other list."""
 
 
 class ClusterRecording:
-    """A program that clusters.
+    """A program that computes clusters.
 
-    Where teams have one lane high degrees need no widest team, and one kernel less to compile.
+    If teams have one lane, high degrees need no widest team: one kernel less is compiled.
     """
 
     def __init__(self, records: Records, around: ClusteringInputs, one_lane: bool) -> None:
@@ -108,20 +108,20 @@ class ClusterRecording:
         self.lists = slots["list_0"], slots["list_1"]
 
     def grant_all(self) -> None:
-        """All requests fit, so the weight of granted requests is not read."""
+        """Keep no weights of granted requests: all requests fit, so these are not read."""
         self.rounds = self.rounds.replaced(granted=self.rounds.requested)
         self.program.records["rounds"] = self.rounds
 
     def launch(self, count: Any, kernel: Kernel, here: int = 0, team: int = 1,
                **given: Any) -> None:
-        """Launch over the records named like the parameters; lists are those of turn `here`."""
+        """Launch a kernel on the records that its parameters name; lists are those of `here`."""
         listed = self.lists[here]
         named = {"proposals": self.rounds, "clusters": self.rounds, "listed": listed,
                  "active": listed.active, "wide": listed.wide, "next_listed": self.lists[1 - here]}
         self.program.launch(count, kernel, team=team, **{**named, **given})
 
     def admit(self, choose: Kernel, here: int, turn: int, then: Kernel | None) -> None:
-        """Let listed vertices join the clusters that they propose, up to their capacity.
+        """Record that listed vertices join the clusters that they propose, up to their capacity.
 
         `then`, if given, fills the other list from this one or, at the end, from all vertices.
         """
@@ -140,8 +140,7 @@ class ClusterRecording:
 NO_DEGREE = 2**31
 
 MAX_UNCOUNTED = 2**26
-"""Up to this many arcs hash rows have a slot for each, which takes less than to wait for a count.
-"""
+"""Up to this many arcs, hash rows have a slot for each: that is faster than waiting for a count."""
 
 
 @dataclass(frozen=True)
@@ -152,20 +151,20 @@ class ArcProposals:
     ----------
     by : Rating
     with_total : bool
-        Whether ratings compare with the weight of all arcs.
+        Whether ratings use the weight of all arcs.
     """
 
     by: Rating = HEAVY_EDGE
     with_total: bool = False
 
     def around(self, graph: Graph, seed: int) -> ClusteringInputs:
-        """Arcs and their heads."""
+        """Return the arcs of the graph."""
         sizes = sizes_of(graph)._replace(max_degree=graph.max_degree, slots=slots_for(graph))
         return ClusteringInputs({"graph": graph.csr}, sizes, team_for_all(graph),
                                 total=graph.whole.total_arc_weight if self.with_total else None)
 
     def among_single(self, recording: ClusterRecording) -> None:
-        """No arcs have to be added up."""
+        """Record proposals of neighbours, without adding up arcs."""
         vertices = recording.rounds.vertices
         proposal = propose_neighbour.bound(by=self.by.of_neighbours)
         most = cluster_rounds.ARCS_OF_LANE * recording.team
@@ -177,7 +176,7 @@ class ArcProposals:
 
     def among_clusters(self, recording: ClusterRecording, here: int,
                        clusters: cluster_rounds.ClusterRounds) -> None:
-        """Every vertex on the list gets a team that suits its degree."""
+        """Record proposals of the listed vertices, each by a team that suits its degree."""
         sum_type, listed = recording.rows.sums.dtype, recording.lists[here]
         element = int32 if sum_type == np.int32 else int64
         with recording.program.side_by_side():
@@ -194,9 +193,9 @@ class ArcProposals:
 
 
 def slots_for(graph: Graph) -> int | None:
-    """Slots that hash rows take in main memory; None where the host does not know how many.
+    """Return the number of slots of hash rows in main memory, or None if it is not counted.
 
-    Waits if there may be very many.
+    Waits for the device if there are many arcs and a vertex of high degree.
     """
     if graph.num_arcs <= MAX_UNCOUNTED or graph.max_degree <= MAX_ROW:
         return None
@@ -214,34 +213,34 @@ NO_LIMIT = 2**62
 def cluster(space: ExecutionSpace, graph: Graph | Hypergraph, max_weight: int, seed: int,
             options: ClusteringOptions, label: Array | None = None,
             proposal_rule: ProposalRule = HEAVY_ARCS) -> Clusters:
-    """Clusters of at most `max_weight`, of vertices close to each other.
+    """Return clusters of nearby vertices, of at most `max_weight`.
 
     Parameters
     ----------
     space : ExecutionSpace
     graph : Graph or Hypergraph
     max_weight : int
-        No cluster of several vertices weighs more.
+        Maximum weight of a cluster of several vertices.
     seed : int
         Breaks ties.
     options : ClusteringOptions
     label : array of int32, shape (n,), optional
         Only vertices of equal label share a cluster.
     proposal_rule : ProposalRule
-        How vertices find their proposals.
+        The rule by which vertices find their proposals.
 
     Returns
     -------
     Clusters
-        Numbered in the order of their leaders.  Connected, but for groups of what was left over
-        and for clusters that a member left in a round of improvement.
+        Numbered in the order of their leaders.  They are connected, except two-hop groups and
+        clusters that a member left in a round of improvement.
 
     Notes
     -----
-    Time O(n + m) per round.  Does not synchronise, unless the highest degree is not known.  Takes
-    50 bytes per vertex; if there are degrees above 16, half a byte per arc; and if there are
-    degrees above 192, 4 and the size of a sum of arc weights per arc, in graphs of more than 2^26
-    arcs per arc of such vertices; then it waits for their number.
+    Time O(n + m) per round.  Memory: 50 bytes per vertex; with degrees above 16, also half a byte
+    per arc; with degrees above 192, also 4 bytes and the size of a sum of arc weights per arc.  In
+    graphs of more than 2^26 arcs the latter counts only arcs of such vertices.  Synchronises with
+    the device to count these, or to read the highest degree if it is not known.
     """
     n, around = graph.num_vertices, proposal_rule.around(graph, seed)
     clusters = Clusters.allocate(space, around.sizes, max_count=n)
@@ -260,7 +259,7 @@ def cluster(space: ExecutionSpace, graph: Graph | Hypergraph, max_weight: int, s
 
 def _records(around: ClusteringInputs, found: Array, max_weight: int, seed: int,
              label: Array | None) -> dict[str, Record | Words]:
-    """What a clustering works on, but for what is all scratch."""
+    """Return the records of a clustering, except those that are all scratch."""
     n = around.sizes.vertices
     rounds = cluster_rounds.ClusterRounds(
         seed=seed, max_weight=max_weight, label=label, cluster=found, total=around.total)
@@ -270,9 +269,7 @@ def _records(around: ClusteringInputs, found: Array, max_weight: int, seed: int,
 
 def _record(records: Records, around: ClusteringInputs, options: ClusteringOptions,
             proposal_rule: ProposalRule, one_lane: bool, limited: bool = True) -> Program:
-    """Record a clustering; arrays for grants, or for vertices left over, are allocated only where
-    needed.
-    """
+    """Record a clustering.  Arrays for grants and for single vertices are allocated if needed."""
     recording, grouping = ClusterRecording(records, around, one_lane), options.max_left < 1
     rounds, last = options.join_rounds, options.join_rounds + options.improve_rounds - 1
     at_last = cluster_rounds.list_single if grouping else None
@@ -295,7 +292,7 @@ def _record(records: Records, around: ClusteringInputs, options: ClusteringOptio
         recording.admit(cluster_rounds.move_all, here, rounds + turn,
                         at_last if rounds + turn == last else None)
     if grouping:
-        _group_leftovers(recording, options, proposal_rule, 1 - here)
+        _group_single(recording, options, proposal_rule, 1 - here)
     program, found = recording.program, recording.rounds
     numbering = program.find("numbering", Numbering)
     program.records["numbering"] = numbering.replaced(flags=found.moves, number=found.proposal,
@@ -304,9 +301,9 @@ def _record(records: Records, around: ClusteringInputs, options: ClusteringOptio
     return program
 
 
-def _group_leftovers(recording: ClusterRecording, options: ClusteringOptions,
+def _group_single(recording: ClusterRecording, options: ClusteringOptions,
                      proposal_rule: ProposalRule, at: int) -> None:
-    """Group the listed single vertices if they are many."""
+    """Record that the listed single vertices are grouped if there are too many."""
     program, rounds, launch = recording.program, recording.rounds, recording.launch
     groups: Any = program.records["groups"]
     program.records["groups"] = groups.sharing(rounds, recording.lists[1 - at])
@@ -320,17 +317,17 @@ def _group_leftovers(recording: ClusterRecording, options: ClusteringOptions,
 
 
 SKEW, MUCH_SKEW = 2, 16
-"""Degrees are skewed, or very skewed, where their mean square is above the square of the mean by
-this factor.
+"""Degrees are skewed, or very skewed, if their mean square exceeds the square of their mean by this
+factor.
 """
 
 
 def is_skewed(graph: WithMeasures, factor: int = SKEW) -> bool:
-    """Whether few vertices have most of the arcs, as in social networks; exact.
+    """Whether few vertices have most of the arcs, as in social networks.  Exact.
 
-    A second loop on the finest level finds little where the first one goes from hub to hub.  In a
-    very skewed graph hubs hold clusters of many vertices together, so clusters may grow faster,
-    which takes fewer levels.
+    A second pass of refinement on the finest level then finds little, because the first one goes
+    from hub to hub.  In a very skewed graph hubs connect clusters of many vertices, so clusters
+    may grow faster, which needs fewer levels.
     """
     whole = graph.whole
     return whole.num_vertices * whole.squared_degrees > factor * whole.num_entries**2
@@ -339,21 +336,21 @@ def is_skewed(graph: WithMeasures, factor: int = SKEW) -> bool:
 def cluster_rules(graph: AnyGraph, coarsest: int, limit: int, options: ClusteringOptions,
                   num_blocks: int,
                   proposal_rule: ProposalRule = HEAVY_ARCS) -> list[ClusterRule[AnyGraph]]:
-    """The same as `cluster_rule` for each run of a search in turn."""
+    """Return a `cluster_rule` for each run of a search in turn."""
     return [cluster_rule(graph, coarsest, limit, each, proposal_rule)
             for each in options.of_runs(num_blocks)]
 
 
 def cluster_rule(graph: AnyGraph, coarsest: int, limit: int, options: ClusteringOptions,
                  proposal_rule: ProposalRule = HEAVY_ARCS) -> ClusterRule[AnyGraph]:
-    """Clusters for the levels of a hierarchy from `graph` down to about `coarsest` vertices.
+    """Return the rule for clusters of each level from `graph` down to about `coarsest` vertices.
 
     Parameters
     ----------
     limit : int
-        No cluster may weigh more.
+        Maximum weight of a cluster.
     proposal_rule : ProposalRule
-        How vertices find their proposals: `NetProposals` for hypergraphs.
+        The rule by which vertices find their proposals: `NetProposals` for hypergraphs.
     """
     max_weight = weight_rule(graph, coarsest, limit, options)
 
@@ -366,7 +363,7 @@ def cluster_rule(graph: AnyGraph, coarsest: int, limit: int, options: Clustering
 
 def weight_rule(graph: WithMeasures, coarsest: int, limit: int,
                 options: ClusteringOptions) -> Callable[[WithMeasures], int]:
-    """What clusters of the levels may weigh, as in `cluster_rule`."""
+    """Return a function of a level: the maximum weight of its clusters, as in `cluster_rule`."""
     total = graph.whole.total_vertex_weight
     highest = min(limit, int(options.max_coarse_weight * total / coarsest))
     growth = options.skewed_growth if is_skewed(graph, MUCH_SKEW) else options.growth

@@ -14,7 +14,7 @@ from portpart.graphs import Csr, degree_of
 from portpart.primitives import SCAN_TILE, record_scan, tiles_of
 
 MIN_WIDE_ROW = 64
-"""No narrow team leaves clusters of so few arcs to the widest one."""
+"""Clusters of at most this many arcs are never left to the widest team."""
 
 
 class Clusters(kl.Record):
@@ -24,9 +24,9 @@ class Clusters(kl.Record):
     ----------
     cluster : array of int32, shape (n,)
     count : array of int64, shape (1,)
-        In the space also, so that clustering need not synchronise.
+        Number of clusters, in the space, so that clustering need not synchronise.
     max_count : int
-        There are no more than this many.
+        Maximum number of clusters.
     """
 
     max_count: int
@@ -35,18 +35,18 @@ class Clusters(kl.Record):
 
 
 class Numbering(kl.Record):
-    """Which of n vertices lead clusters, and how many of those before each do."""
+    """Whether each of n vertices leads a cluster, and the number of leaders before it."""
 
     flags: Array = kl.work(np.int8, "vertices")
     number: Array = kl.work(np.int32, lambda sizes: sizes.vertices + 1)
     tile_sums: Array = kl.work(np.int64, lambda sizes: tiles_of(sizes.vertices))
 
     vertices: int = kl.word()
-    tiles: int = kl.word()  # tiles of them
+    tiles: int = kl.word()  # tiles of vertices
 
     @classmethod
     def of(cls, n: int) -> Numbering:
-        """Of this many vertices."""
+        """Return the record for n vertices."""
         return cls().with_words(vertices=n, tiles=tiles_of(n))
 
 
@@ -58,18 +58,18 @@ class Members(kl.Record):
     cluster : array of int32, shape (n,)
         The number of each vertex's cluster.
     first : array of int64, shape (1,), or None
-        The number of the first cluster, where arrays have those of a piece.
+        The number of the first cluster, if arrays are those of a piece.
     count : array of int32, shape (c,)
-        Members of each cluster; counted down while they are listed.
+        Number of members of each cluster; counted down while they are listed.
     num_arcs : array of int64, shape (c,)
-        Arcs that leave the members.
+        Number of arcs of the members.
     offsets : array of int32, shape (c + 1,)
         Members of cluster i are ``listed[offsets[i]] ... listed[offsets[i + 1] - 1]``.
     listed : array of int32, shape (n,)
     wide : array of int32
         Clusters with many arcs.
     tile_sums : array of int64
-        For the scan of the members, and then the arcs of each tile of clusters.
+        Scratch for the scan of the members, then the number of arcs of each tile of clusters.
     """
 
     cluster: Array
@@ -87,7 +87,7 @@ class Members(kl.Record):
     num_wide: int = kl.word()  # clusters with many arcs
 
     def of_piece(self, space: ExecutionSpace, first: int, clusters: int) -> Members:
-        """Those of clusters that follow each other; what they work on is scratch."""
+        """Return the members of consecutive clusters; the other arrays are scratch."""
         return Members(
             self.cluster, space.asarray(np.array([first])), listed=self.listed,
             num_arcs=self.num_arcs[first : first + clusters],
@@ -96,14 +96,14 @@ class Members(kl.Record):
 
 
 def record_numbering(program: Program, leader: Slot) -> None:
-    """Record that clusters are numbered in the order of their leaders, and counted in ``count``.
+    """Record that clusters are numbered in the order of their leaders and counted in ``count``.
 
     Parameters
     ----------
     program : Program
         With the record ``numbering``.
     leader : array of int32, shape (n,)
-        A vertex of each vertex's cluster, the same for all of them; becomes its number.
+        The leader of each vertex's cluster; it is replaced by the number of the cluster.
     """
     found = program.find("numbering", Numbering)
     program.array("count", np.int64)
@@ -114,13 +114,13 @@ def record_numbering(program: Program, leader: Slot) -> None:
 
 @kl.kernel
 def flag_leader(v, leader, numbering: Numbering):
-    """flags[v] = v leads its cluster."""
+    """flags[v] = whether v leads its cluster."""
     numbering.flags[v] = leader[v] == v
 
 
 @kl.kernel
 def number_cluster(v, leader, numbering: Numbering, count):
-    """Replace v's leader by the number of its cluster; the first vertex writes their number."""
+    """Replace v's leader by the number of its cluster; the first vertex counts the clusters."""
     leader[v] = numbering.number[leader[v]]
     if v == 0:
         count[0] = numbering.number[numbering.vertices]
@@ -128,13 +128,13 @@ def number_cluster(v, leader, numbering: Numbering, count):
 
 @kl.device
 def number_of(c, members: Members):
-    """The number of cluster c in the arrays."""
+    """Return the number of the c-th cluster of the arrays."""
     return kl.int64(c) + kl.value_or(members.first, 0, 0)
 
 
 @kl.kernel
 def clear_clusters(tile, members: Members):
-    """Nothing has been counted for the clusters of the tile."""
+    """Set the counts of the clusters of a tile to 0."""
     end = min((tile + 1) * SCAN_TILE, members.clusters)
     for c in range(tile * SCAN_TILE + kl.lane(), end, kl.team_size()):
         members.count[c] = kl.int32(0)
@@ -143,7 +143,7 @@ def clear_clusters(tile, members: Members):
 
 @kl.kernel
 def count_member(v, graph: Csr, members: Members):
-    """Count v and its arcs for its cluster; atomic, independent of order."""
+    """Count v and its arcs for its cluster.  Atomic; the result does not depend on the order."""
     c = members.cluster[v]
     kl.atomic_add(members.count, c, 1)
     kl.atomic_add(members.num_arcs, c, degree_of(v, graph))
@@ -151,7 +151,7 @@ def count_member(v, graph: Csr, members: Members):
 
 @kl.kernel
 def place_member(v, members: Members):
-    """Put v on the list of its cluster, last place first; atomic, the order in a list is free."""
+    """Put v on the list of its cluster, last place first.  Atomic; the list has any order."""
     c = members.cluster[v]
     place = kl.int64(members.offsets[c]) + kl.atomic_add(members.count, c, -1) - 1
     members.listed[place] = kl.int32(v)

@@ -1,12 +1,12 @@
-"""Communities of a hypergraph: vertices that coarsening keeps apart from others.
+"""Communities of a hypergraph: coarsening merges vertices of one community only.
 
-Vertices and nets are the two kinds of vertices of a graph, pins its edges.  Its clusters by
-modularity, found level by level as in the Louvain method but in synchronous rounds, are the
-communities of the vertices among them.  Clusters then do not reach across what a good partition
-cuts (Heuer, Schlag 2017).
+Vertices and nets become the vertices of a graph, and pins its edges.  Clusters of large modularity
+are computed level by level as in the Louvain method, but in synchronous rounds.  They are the
+communities of the vertices of the hypergraph.  Coarsening inside communities makes no clusters
+across the cuts of a good partition (Heuer, Schlag 2017).
 
-The modularity gain of v in a cluster C, times twice the square of the total weight 2M, is
-2M w(v, C) - vol(v) vol(C), where volumes are weighted degrees.
+If edges weigh M in total and volumes are weighted degrees, the modularity gain of v in a cluster C,
+times 2 M^2, is 2M w(v, C) - vol(v) vol(C).
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ from portpart.primitives import NO_VERTEX, gather
 MAX_TOTAL = 2**61
 
 MAX_UNIT = 2**20
-"""What a pin of a net of weight one weighs at most."""
+"""Maximum weight of a pin of a net of weight one."""
 
 EQUAL, BY_SIZE, BY_DEGREE = 0, 1, 2
-"""What pins weigh: as much as their net, a share of it, or that times the degree of the vertex."""
+"""Weight of a pin: that of its net, a share of that, or the share times the vertex's degree."""
 
 
 class PinWeights(kl.Record):
-    """What pins weigh, and what they weigh together.
+    """Weights of pins, and their sums.
 
     Attributes
     ----------
     way : int
     unit : int
-        The weight of a pin of a net of weight one that shares nothing.
+        Weight of a pin of a net of weight one, before it is shared.
     weights : array of int64, shape (2 p,)
     volumes : array of int64, shape (n + m,)
-        Of vertices, then of nets.
+        Sums of vertices, then of nets.
     """
 
     way: int
@@ -53,31 +53,31 @@ class PinWeights(kl.Record):
 
 
 def communities(hypergraph: Hypergraph, seed: int, options: CommunityOptions) -> Array:
-    """The community of each vertex, a number; vertices without nets have one in common.
+    """Return the community of each vertex; vertices without nets share one.
 
     Returns
     -------
     array of int32, shape (n,)
-        Numbers are below the number of vertices and nets, or are that.
+        Numbers from 0 to the number of vertices and nets, which vertices without nets have.
 
     Notes
     -----
-    Time O(p) per round.  Takes 24 bytes for each pin, besides what clusters and contraction of a
-    graph of n + m vertices and 2 p arcs take.  Waits for the device a few times, and once a level.
+    Time O(p) per round.  Memory: 24 bytes per pin, and that of clustering and contracting a graph
+    of n + m vertices and 2 p arcs.  Waits for the device a few times, and once per level.
     """
     space, n = hypergraph.space, hypergraph.num_vertices
     way = weighting_of(hypergraph)
     hypergraph = remove_large_nets(hypergraph, options.max_net_size)
     offsets, common = hypergraph.vertex_offsets, n + hypergraph.num_nets
     made = [incidence_graph(hypergraph, way)]
-    del hypergraph  # neither it nor the graph, once that is contracted, stays in memory
+    del hypergraph  # frees it now, and the graph when that has been contracted
     label = space.copy(clusters_by_modularity(made.pop(), seed, options)[:n])
     space.parallel_for(n, label_isolated, offsets, label, common)
     return label
 
 
 def clusters_by_modularity(graph: Graph, seed: int, options: CommunityOptions) -> Array:
-    """The cluster of each vertex of a graph whose vertices weigh their volumes, an int32 number."""
+    """Return the cluster of each vertex, as int32; the weights of vertices are their volumes."""
     space, label = graph.space, None
     rounds = ClusteringOptions(join_rounds=options.join_rounds,
                                improve_rounds=options.improve_rounds, max_left=1)
@@ -95,16 +95,16 @@ def clusters_by_modularity(graph: Graph, seed: int, options: CommunityOptions) -
 
 
 def _guess(graph: Graph) -> list[int]:
-    """A guess of the totals of a contraction: communities of circuits soon touch many others."""
+    """Guess the totals of a contraction: communities of circuits soon have many neighbours."""
     arcs = 11 * graph.num_arcs // 20
     return graph.space.guess("communities", graph, [
         graph.num_vertices // 3, arcs, 2 * graph.max_degree, graph.total_arc_weight])
 
 
 def incidence_graph(hypergraph: Hypergraph, way: int) -> Graph:
-    """The graph of vertices, then nets; edges are pins, and vertices weigh their volumes.
+    """Return the graph of vertices, then nets; edges are pins, and weights of vertices are volumes.
 
-    What pins weigh is `EQUAL`, `BY_SIZE` or `BY_DEGREE`.
+    `way` of weighting pins is `EQUAL`, `BY_SIZE` or `BY_DEGREE`.
     """
     space = hypergraph.space
     n, m, p = hypergraph.num_vertices, hypergraph.num_nets, hypergraph.num_pins
@@ -130,7 +130,7 @@ def incidence_graph(hypergraph: Hypergraph, way: int) -> Graph:
 
 
 def weighting_of(hypergraph: Hypergraph) -> int:
-    """What pins weigh, as in Mt-KaHyPar: by the nets for each vertex, and the largest net."""
+    """Return how pins are weighted, by nets per vertex and the largest net, as in Mt-KaHyPar."""
     nets_per_vertex = hypergraph.num_nets / max(1, hypergraph.num_vertices)
     if nets_per_vertex < 0.75:
         return BY_DEGREE
@@ -139,13 +139,13 @@ def weighting_of(hypergraph: Hypergraph) -> int:
 
 @kl.kernel
 def add_to_entry(i, values, begin, amount):
-    """Add to an entry behind `begin`."""
+    """Add `amount` to entry begin + i."""
     values[begin + i] += amount
 
 
 @kl.kernel
 def weigh_pins(u, graph: Csr, incident: Csr, nets: Nets, num_vertices, pins: PinWeights):
-    """Weigh the pins of vertex u or of net u - num_vertices, and add them up."""
+    """Compute the weights of the pins of vertex u, or of net u - num_vertices, and their sum."""
     total = kl.int64(0)
     for arc in range(kl.int64(graph.begin[u]) + kl.lane(), kl.int64(graph.end[u]), kl.team_size()):
         v = kl.int64(u)
@@ -167,28 +167,28 @@ def weigh_pins(u, graph: Csr, incident: Csr, nets: Nets, num_vertices, pins: Pin
 
 @kl.kernel
 def label_isolated(v, offsets, label, common):
-    """Vertices without nets have a label in common."""
+    """Give v the common label if it has no nets."""
     if offsets[v] == offsets[v + 1]:
         label[v] = kl.int32(common)
 
 
 @kl.device
 def gain(weight, volume, v, total, graph: Csr):
-    """Modularity gain of v among clusters of a volume that its arcs lead to, as a multiple."""
+    """Return a multiple of v's modularity gain in a cluster, by its volume and the arcs to it."""
     own = kl.float64(kl.value_or(graph.vertex_weights, v, 1))
     return kl.float64(weight) * kl.float64(total) - own * kl.float64(volume)
 
 
 @kl.device
 def gain_at_neighbour(arc, u, v, graph: Csr, clusters: Proposals):
-    """Gain of v if it joins a single vertex."""
+    """Return the gain of v if it joins a single vertex."""
     return gain(kl.value_or(graph.weights, arc, 1), kl.value_or(graph.vertex_weights, u, 1), v,
                 clusters.total, graph)
 
 
 @kl.device
 def others_in(c, v, own, cluster_weight, graph: Csr):
-    """Volume of a cluster without v."""
+    """Return the volume of a cluster without v."""
     volume = kl.int64(cluster_weight[c])
     if c == own:
         volume -= kl.value_or(graph.vertex_weights, v, 1)
@@ -197,21 +197,21 @@ def others_in(c, v, own, cluster_weight, graph: Csr):
 
 @kl.device
 def gain_in_cluster(arc, c, v, graph: Csr, clusters: Proposals):
-    """Gain of v in a cluster around it; every arc is compared with every other."""
+    """Return the gain of v in an adjacent cluster, from all arcs of v."""
     volume = others_in(c, v, clusters.cluster[v], clusters.cluster_weight, graph)
     return gain(weight_towards(v, c, graph, clusters), volume, v, clusters.total, graph)
 
 
 @kl.device
 def gain_at_slot(slot, c, v, graph: Csr, row: ClusterRow):
-    """Gain of v in the cluster at a slot of a hash row."""
+    """Return the gain of v in the cluster at a slot of a hash row."""
     volume = others_in(c, v, row.cluster[v], row.cluster_weight, graph)
     return gain(row.sums[slot], volume, v, row.total, graph)
 
 
 @kl.device
 def keep_gain(v, best, score, search: Proposals):
-    """Propose the best cluster if joining it gains anything."""
+    """Propose the best cluster if its gain is positive."""
     top = kl.team_max(score)
     keep_best_score(v, best if top > 0 else kl.int32(NO_VERTEX), score, search)
 

@@ -1,8 +1,8 @@
-"""Rows of a coarse graph: the arcs that leave the vertices of a cluster, added up by their heads.
+"""Rows of a coarse graph by hashing: the arcs of the members of a cluster, added up by their heads.
 
-The lanes of a team go through all arcs of a cluster as if they stood in one list, and add them up
-in a hash row: in scratch memory where all heads surely fit, else in main memory, where every row
-has room for all of its arcs.  Then the row is packed into its beginning in main memory.
+The lanes of a team iterate over all arcs of a cluster as over one list, and add them up in a hash
+row.  It is in scratch memory if all heads certainly fit there, otherwise in main memory, where each
+row has a slot for each of its arcs.  Then the row is packed at its beginning in main memory.
 
                  members of cluster 5     arcs by lane     hash row             packed
     offsets  ->  vertex 3: 8 7 9          0 1 2            . 4 . 8 . . 7 . 9    4 8 7 9
@@ -31,24 +31,24 @@ ANY_ROW = 2**62
 
 
 class CoarseRows(kl.Record):
-    """Rows of at most c clusters, before it is known how many arcs the coarse graph has.
+    """Rows of at most c clusters, before the number of arcs of the coarse graph is known.
 
     Attributes
     ----------
     begin : array, shape (c + 1,)
-        Row i has room for the arcs of all members at ``begin[i] ... begin[i + 1] - 1``.
+        Row i has a slot for each arc of the members, at ``begin[i] ... begin[i + 1] - 1``.
     keys, sums : array of int32 and of a type for sums, shape (num_arcs,)
         Heads and weights of the arcs.
     degrees : array of int32, shape (c,)
-        Arcs in a row.
+        Number of arcs in each row.
     arc_sums : array of int64, shape (c,)
         Their weight.
     vertex_weights : array of int64, shape (c,)
         The weight of a cluster.
     offsets : array, shape (c + 1,)
-        Where rows are to begin in the coarse graph.
+        Place in the coarse graph where each row will begin.
     tile_sums : array of int64
-        For scans of their arcs.
+        Scratch for scans of the arcs.
     """
 
     begin: Array = kl.work("index_type", around_clusters, outlives=True)
@@ -60,35 +60,36 @@ class CoarseRows(kl.Record):
     offsets: Array = kl.work("index_type", around_clusters, outlives=True)
     tile_sums: Array = kl.work(np.int64, of_cluster_tiles)
 
-    clusters: int = kl.word()  # the host reads all of them
+    clusters: int = kl.word()  # the host reads all words
     arcs: int = kl.word()  # of the coarse graph
     max_degree: int = kl.word()
     arc_weight: int = kl.word()  # weight of all arcs
 
 
 def wide_row(team: int, sum_bytes: int) -> int:
-    """Clusters of more arcs get the widest team, so that they do not hold up the others.
+    """Return the number of arcs above which a cluster gets the widest team.
 
-    A narrow team has no scratch memory for them, and goes along a full row for every arc.
+    A narrow team has no scratch memory for such a cluster.  It would search along a full row for
+    every arc, and delay the others.
     """
     return max(MIN_WIDE_ROW, SLOTS[sum_bytes][team])
 
 
 class HashRow(kl.Record):
-    """Where a hash row is: in scratch memory or among the coarse rows."""
+    """A hash row, in scratch memory or among the coarse rows."""
 
     keys: Array
     sums: Array
 
 
 class ArcSpans(kl.Record):
-    """Where the arcs of the members that a team takes at once are.
+    """Places of the arcs of the members that a team processes at once.
 
     Attributes
     ----------
     stops, shifts : team array of int64
-        Arcs at the positions before stops[m] and behind the earlier members' are arcs of member m,
-        and shifts[m] before them in the graph.
+        The positions stops[m - 1] ... stops[m] - 1 are those of arcs of member m; shifts[m] more
+        is the place of an arc in the graph.
     """
 
     stops: Array
@@ -104,7 +105,7 @@ class RowScratch(kl.Static):
     slots : int
         Slots of a row.
     team : int
-        Lanes, at most.
+        Maximum number of lanes.
     sum_type : Word
     """
 
@@ -116,9 +117,9 @@ class RowScratch(kl.Static):
 @kl.kernel
 def fill_row(i, wide, max_arcs, graph: Csr, members: Members, rows: CoarseRows, count,
              scratch: RowScratch):
-    """Fill, pack and measure the row of cluster i, or of wide[i], if it has few enough arcs.
+    """Fill, pack and measure the row of cluster i, or of wide[i], if it has few arcs.
 
-    Sums do not depend on the order of the lanes; positions in the row do.
+    The limit is `max_arcs`.  Sums do not depend on the order of the lanes; places in the row do.
     """
     near = HashRow(keys=kl.team_array(kl.int32, scratch.slots),
                    sums=kl.team_array(scratch.sum_type, scratch.slots))
@@ -129,12 +130,12 @@ def fill_row(i, wide, max_arcs, graph: Csr, members: Members, rows: CoarseRows, 
     begin = kl.int64(rows.begin[c])
     end = kl.int64(rows.begin[c + 1])
     if end - begin <= max_arcs:
-        room = min(end - begin, count[0])
+        slots = min(end - begin, count[0])
         weight = kl.int64(0)
-        if room <= scratch.slots:
-            room = min(scratch.slots, 2 * room)
-            weight = add_arcs(c, graph, members, turns, near, 0, room)
-            copy_packed(c, near, room, rows, begin)
+        if slots <= scratch.slots:
+            slots = min(scratch.slots, 2 * slots)
+            weight = add_arcs(c, graph, members, turns, near, 0, slots)
+            copy_packed(c, near, slots, rows, begin)
         else:
             weight = add_arcs(c, graph, members, turns, far, begin, end)
             pack_row(c, rows, begin, end)
@@ -147,8 +148,8 @@ def fill_row(i, wide, max_arcs, graph: Csr, members: Members, rows: CoarseRows, 
 def add_arcs(c, graph: Csr, members: Members, turns: ArcSpans, row: HashRow, begin, end):
     """Add the arcs that leave cluster c to the hash row begin ... end-1.
 
-    Every lane takes a member, and then arcs of all these members.  Returns the weight of the lane's
-    own members.
+    Each lane reads a member, then arcs of all members read.  Returns the weight of the members that
+    the lane has read.
     """
     own = number_of(c, members)
     for slot in range(begin + kl.lane(), end, kl.team_size()):
@@ -185,14 +186,14 @@ def add_arcs(c, graph: Csr, members: Members, turns: ArcSpans, row: HashRow, beg
 
 
 @kl.device
-def copy_packed(c, row: HashRow, room, rows: CoarseRows, begin):
-    """Copy what is in a hash row of scratch memory to the row at `begin`.
+def copy_packed(c, row: HashRow, slots, rows: CoarseRows, begin):
+    """Copy the arcs in a hash row of scratch memory to the row at `begin`; count and add them.
 
-    Counts it and sums it up.  A lane takes neighbouring slots, so that one scan does.
+    Each lane copies consecutive slots, so that one scan is enough.
     """
-    share = (room + kl.team_size() - 1) // kl.team_size()
-    first = min(kl.lane() * share, room)
-    last = min(first + share, room)
+    share = (slots + kl.team_size() - 1) // kl.team_size()
+    first = min(kl.lane() * share, slots)
+    last = min(first + share, slots)
     own = kl.int64(0)
     total = kl.int64(0)
     for slot in range(first, last):
@@ -217,7 +218,7 @@ def copy_packed(c, row: HashRow, room, rows: CoarseRows, begin):
 
 @kl.device
 def pack_row(c, rows: CoarseRows, begin, end):
-    """Move what is in the hash row begin ... end-1 to its beginning; count and sum it up."""
+    """Move the arcs in the hash row begin ... end-1 to its beginning; count and add them."""
     place = kl.int64(begin)
     total = kl.int64(0)
     for base in range(begin, end, kl.team_size()):
@@ -245,10 +246,10 @@ def pack_row(c, rows: CoarseRows, begin, end):
 
 @kl.kernel
 def copy_row(c, count, before, rows: CoarseRows, offsets, targets, weights, vertex_weights):
-    """Copy what is known of cluster c, its packed row above all, to coarse vertex c.
+    """Copy the packed row, the offset and the weight of cluster c to coarse vertex c.
 
-    There are this many arcs before those of all clusters.  The item behind the last cluster copies
-    the end of its row.
+    `before` arcs precede those of all clusters.  The item behind the last cluster copies the end
+    of its row.
     """
     first = kl.int64(rows.offsets[c])
     place = before + first

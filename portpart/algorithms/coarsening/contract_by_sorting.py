@@ -1,9 +1,9 @@
-"""Rows of a coarse graph by sorting: the arcs of a cluster by their heads, and runs merged.
+"""Rows of a coarse graph by sorting the arcs of a cluster by their heads and merging equal ones.
 
-The other way to the rows of `contract_by_hashing.py` (GP-metis, section III.A, has both).  All arcs
-of the members stand in the row's place in main memory, where the team sorts them by Batcher's merge
-exchange (Knuth, volume 3, algorithm 5.2.2M): what is compared depends on the length alone, and the
-comparisons of a pass on nothing of each other.  Rows come out ascending.
+This replaces the hash rows of `contract_by_hashing.py` (GP-metis, section III.A, has both).  All
+arcs of the members are written to the row in main memory.  There the team sorts them by Batcher's
+merge exchange (Knuth, volume 3, algorithm 5.2.2M): its comparisons depend on the length alone, and
+those of a pass do not depend on each other.  The resulting rows are ascending.
 
     vertex 3: 8 7 9    vertex 6: 4 8 7     ->     4 7 7 8 8 9     ->     4 7 - 8 - 9     packed
 """
@@ -20,14 +20,14 @@ SORTED_DEGREE = 4
 
 
 def way_for(graph: Graph) -> str:
-    """How rows of pairs are made faster: sorted where they are short and none is wide."""
+    """Return the faster way for rows of pairs: sorting if rows are short and none is wide."""
     short = graph.mean_degree <= SORTED_DEGREE and 2 * graph.max_degree <= MIN_WIDE_ROW
     return "sort" if short else "hash"
 
 
 @kl.device
 def gather_arcs(c, graph: Csr, members: Members, rows: CoarseRows, begin):
-    """Write the heads and weights of the arcs of cluster c to the row; inner arcs have no head.
+    """Write heads and weights of the arcs of cluster c to the row; heads of inner arcs are empty.
 
     Returns the weight of the cluster.
     """
@@ -86,7 +86,7 @@ def sort_row(rows: CoarseRows, begin, end):
 
 @kl.device
 def merge_runs(rows: CoarseRows, begin, end):
-    """Add equal keys up in the first of them; the others become empty."""
+    """Add up the sums of equal keys at the first of them; the others become empty."""
     for base in range(begin, end, kl.team_size()):
         i = base + kl.lane()
         key = kl.int32(EMPTY)
@@ -106,9 +106,9 @@ def merge_runs(rows: CoarseRows, begin, end):
 
 @kl.kernel
 def merge_row(i, wide, max_arcs, graph: Csr, members: Members, rows: CoarseRows):
-    """Gather, sort, merge and pack the row of cluster i, or of wide[i], if it has few enough arcs.
+    """Gather, sort, merge and pack the row of cluster i, or of wide[i], if it has few arcs.
 
-    Nothing depends on the order of the members or of their arcs.
+    The limit is `max_arcs`.  Nothing depends on the order of the members or of their arcs.
     """
     c = kl.value_or(wide, i, i)
     begin = kl.int64(rows.begin[c])

@@ -1,9 +1,9 @@
 """Contraction: the quotient graph of a vertex map, one row per cluster (Jet, algorithm 3.1).
 
-A program lists the members of the clusters, makes the rows (in `contract_by_hashing.py` or in
-`contract_by_sorting.py`) and finds where each begins in the coarse graph, whose size the host must
-know before the rows are copied there.  Rows that need much scratch are made piece by piece
-(`row_pieces.py`).  Clusters with many arcs are the work of the widest team, at the same time as all
+A program lists the members of the clusters, makes the rows (`contract_by_hashing.py` or
+`contract_by_sorting.py`) and computes where each begins in the coarse graph.  The host must know
+the size of that graph before rows are copied there.  Rows that need much scratch are made piece by
+piece (`row_pieces.py`).  The widest team processes clusters with many arcs, at the same time as the
 others.
 """
 
@@ -62,9 +62,9 @@ of arcs between them, the highest degree, and the weight of all arcs.
 
 
 def guess_of_clusters(graph: Graph) -> list[int]:
-    """A guess of the totals, as clusters of meshes and of social networks have them.
+    """Guess the totals from those of meshes and of social networks.
 
-    In networks hubs hold large clusters together, and rows that were short become long.
+    In networks hubs connect large clusters, and short rows become long.
     """
     n, arcs, most = graph.num_vertices, graph.num_arcs, graph.max_degree
     if most > 32 * graph.mean_degree:
@@ -81,22 +81,22 @@ def contract(
     weight_type: np.dtype | None = None, way: str = "hash",
     guess: Guess = guess_of_clusters,
 ) -> Graph:
-    """Quotient of `graph`: weights of parallel arcs add up, arcs inside a cluster vanish.
+    """Return the quotient of `graph`: parallel arcs are added, arcs inside a cluster are removed.
 
-    Waits for the device once, to read the numbers of clusters and of coarse arcs, and what else the
-    coarse graph knows of itself from the start: its highest degree and total weights.  Until then
-    what has an element for each cluster has room for ``clusters.max_count``.  If rows are made
-    piece by piece, it synchronises three times before and once for each piece.
+    Waits for the device once, to read the numbers of clusters and of coarse arcs, the highest
+    degree and the total weight of arcs.  Until then arrays with an element for each cluster have
+    ``clusters.max_count`` elements.  If rows are made piece by piece, it waits three times before
+    and once for each piece.
 
     Parameters
     ----------
     graph : Graph
     clusters : Clusters
     weight_type : dtype, optional
-        Type of the coarse arc weights, if it is known; else `graph.weight_sum_dtype`.
+        Type of the coarse arc weights, by default `graph.weight_sum_dtype`.
     way : {"hash", "sort", "auto"}
-        How the arcs of a cluster are added up: in a hash row; sorted, and equal ones merged; or as
-        `way_for` says.
+        How the arcs of a cluster are added up: in a hash row; by sorting and merging; or as
+        `way_for` returns.
     guess : callable
         A `Guess`.
 
@@ -116,7 +116,7 @@ def rows_of_clusters(
     graph: Graph, clusters: Clusters, weight_type: np.dtype | None = None,
     way: str = "hash", guess: Guess = guess_of_clusters,
 ) -> Filling:
-    """The rows of `contract`; the map of clusters may go on behind the vertices, for heads."""
+    """Return the rows of `contract`; the cluster map may have more entries, for further heads."""
     making = Making(graph, clusters, way_for(graph) if way == "auto" else way, guess)
     sizes = sizes_of(graph, clusters.max_count, weight_type)
     return making.all_rows(sizes) if is_one_piece(sizes) else making.pieces(sizes)
@@ -124,7 +124,7 @@ def rows_of_clusters(
 
 @dataclass(frozen=True)
 class Making:
-    """The rows of a coarse graph in the making.
+    """A contraction: its inputs, and the steps that make rows.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ class Making:
     guess: Guess
 
     def all_rows(self, sizes: FineSizes) -> Filling:
-        """The rows of all clusters, whose members are listed by the same program."""
+        """Return the rows of all clusters; the same program lists their members."""
         members = Members(self.clusters.cluster).with_words(vertices=self.graph.num_vertices)
         totals = self._empty_totals()
         rows = self._rows(members, sizes, (MEMBERS, ROWS), totals)
@@ -151,9 +151,9 @@ class Making:
         return made
 
     def pieces(self, sizes: FineSizes) -> Filling:
-        """The same piece by piece.
+        """Return the rows of all clusters, made piece by piece.
 
-        Waits for the number of clusters, where to cut them, and about how many arcs there will be.
+        Waits for the number of clusters, their arcs, and an estimate of the coarse arcs.
         """
         space = self.graph.space
         count, = space.read(self.clusters.count, lambda: [self._guess()[0]])
@@ -166,11 +166,11 @@ class Making:
         members = members.replaced(count=None, tile_sums=None)
         cuts = cut(sizes, arcs, lambda first, end: space.read(
             members.num_arcs[first:end], lambda: [sizes.arcs // count] * (end - first)))
-        made = self._filled(members, sizes, cuts, self._room(members, sizes, arcs))
+        made = self._filled(members, sizes, cuts, self._capacity(members, sizes, arcs))
         return made if made.is_complete else self._filled(members, sizes, cuts, made.arcs)
 
-    def _room(self, members: Members, sizes: FineSizes, arcs_of_tiles: list[int]) -> int:
-        """Room for the arcs of the coarse graph, by the rows of some tiles."""
+    def _capacity(self, members: Members, sizes: FineSizes, arcs_of_tiles: list[int]) -> int:
+        """Return the number of arcs to allocate for the coarse graph, by the rows of some tiles."""
         chosen = samples(sizes, arcs_of_tiles)
         if not chosen:
             return 0
@@ -182,33 +182,33 @@ class Making:
         return expected_arcs(sizes, chosen, found[CoarseRows.own_words.indices["arcs"] :: words])
 
     def _filled(self, members: Members, sizes: FineSizes, cuts: list[tuple[int, FineSizes]],
-                room: int) -> Filling:
-        """The rows of all pieces, if there is room for them; else they are only counted."""
-        made, totals = Filling(self.graph.space, sizes, room), self._empty_totals()
+                capacity: int) -> Filling:
+        """Return the rows of all pieces; if they exceed the capacity, they are only counted."""
+        made, totals = Filling(self.graph.space, sizes, capacity), self._empty_totals()
         for first, piece in cuts:
             rows = self._piece(members, first, piece, totals)
             made.add(rows, *self._read(totals, [1 / len(cuts)]))
-            del rows  # given back before there are others
+            del rows  # freed before the next ones are allocated
         return made
 
     def _piece(self, members: Members, first: int, piece: FineSizes, totals: Array) -> CoarseRows:
-        """Rows of clusters that follow each other."""
+        """Return the rows of consecutive clusters."""
         of_piece = members.of_piece(self.graph.space, first, piece.clusters)
         return self._rows(of_piece, piece, (ROWS,), totals)
 
     def _rows(self, members: Members, sizes: FineSizes, parts: tuple[str, ...],
               totals: Array) -> CoarseRows:
-        """Rows of clusters; their totals have their own array."""
+        """Return rows of clusters; their totals are in an array that is given."""
         rows = CoarseRows.outliving(self.graph.space, sizes).over(CoarseRows.own_words(totals))
         self._run(parts, sizes, members=members, rows=rows)
         return rows
 
     def _empty_totals(self, count: int = 1) -> Array:
-        """Words for the totals of this many pieces of rows."""
+        """Return words for the totals of `count` pieces of rows."""
         return self.graph.space.empty(count * len(CoarseRows.own_words.indices), np.int64)
 
     def _read(self, totals: Array, shares: Sequence[float] = (1,)) -> list[int]:
-        """Totals of rows; in a dry run, such shares of an estimate, and the highest degree."""
+        """Return totals of rows; in a dry run, shares of an estimate, and the highest degree."""
         def guess() -> list[int]:
             count, arcs, degree, weight = self._guess()
             return [each for share in shares for each in (
@@ -217,7 +217,7 @@ class Making:
         return self.graph.space.read(totals, guess)
 
     def _guess(self) -> tuple[int, int, int, int]:
-        """What is guessed of the totals, of no more clusters than there may be."""
+        """Guess the totals, with at most the maximum number of clusters."""
         count, arcs, degree, weight = self.guess(self.graph)
         count = min(count, self.clusters.max_count)
         return count, min(arcs, count * count), degree, weight
@@ -234,14 +234,14 @@ class Making:
 
 
 MEMBERS, ROWS = "members", "rows"
-"""What a program makes: lists of members, rows, or both."""
+"""Parts that a program makes: lists of members, rows, or both."""
 
 
 def record_contraction(records: Records, like: FineSizes, team: int, one_lane: bool,
                        way: str = "hash", parts: tuple[str, ...] = (MEMBERS, ROWS)) -> Program:
-    """The program that lists members, fills a row for each cluster, and finds where rows start.
+    """Return the program that lists members, fills a row per cluster, and computes offsets of rows.
 
-    One part without the other is for rows that are made piece by piece.
+    Rows that are made piece by piece need one part without the other.
     """
     program, scans = Program("contraction", threads=MANY, sizes=like), []
     slots = program.declare(records)
@@ -275,10 +275,9 @@ def record_contraction(records: Records, like: FineSizes, team: int, one_lane: b
 
 def _record_rows(program: Program, rows: CoarseRows, members: Members, team: int,
                  one_lane: bool, way: str) -> None:
-    """Rows of clusters with many arcs first, by wide teams, and at the same time those of the
-    others.
+    """Record rows: those of clusters with many arcs by wide teams, at the same time as the others.
 
-    Where teams have one lane there is no wide team, and one kernel less to compile.
+    If teams have one lane, there is no wide team: one kernel less is compiled.
     """
     weight_type = rows.sums.dtype
     sum_type = kl.int32 if weight_type == np.int32 else kl.int64
@@ -295,14 +294,14 @@ def _record_rows(program: Program, rows: CoarseRows, members: Members, team: int
 
 @kl.kernel
 def take_sizes(_, count, members: Members):
-    """Take over the number of clusters."""
+    """Store the numbers of clusters and of their tiles."""
     members.clusters = count[0]
     members.tiles = max(kl.int64(1), (count[0] + SCAN_TILE - 1) // SCAN_TILE)
 
 
 @kl.kernel
 def begin_totals(_, members: Members, rows: CoarseRows):
-    """Nothing has been counted in all."""
+    """Store the number of clusters, and set the other totals to 0."""
     rows.clusters = members.clusters
     rows.arcs = 0
     rows.max_degree = 0
@@ -311,14 +310,14 @@ def begin_totals(_, members: Members, rows: CoarseRows):
 
 @kl.kernel
 def list_wide(c, members: Members, max_arcs):
-    """List cluster c if it has many arcs; atomic, the order of the list is free."""
+    """List cluster c if it has many arcs.  Atomic; the list has any order."""
     if members.num_arcs[c] > max_arcs:
         members.wide[kl.atomic_next(members, Members.num_wide)] = kl.int32(c)
 
 
 @kl.kernel
 def sum_arcs(tile, members: Members):
-    """tile_sums[tile] = arcs that leave the members of its clusters."""
+    """tile_sums[tile] = number of arcs of the members of its clusters."""
     arcs = kl.int64(0)
     end = min((tile + 1) * SCAN_TILE, members.clusters)
     for c in range(tile * SCAN_TILE + kl.lane(), end, kl.team_size()):
@@ -330,7 +329,10 @@ def sum_arcs(tile, members: Members):
 
 @kl.kernel
 def survey_tile(tile, members: Members, rows: CoarseRows):
-    """Add up and compare the coarse vertices of a tile; atomic, independent of order."""
+    """Add the arcs of a tile of clusters to the totals, and update the highest degree.
+
+    Atomic; the result does not depend on the order.
+    """
     arcs = kl.int64(0)
     max_degree = kl.int64(0)
     weight = kl.int64(0)

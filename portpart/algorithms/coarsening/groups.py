@@ -1,20 +1,20 @@
-"""Groups: the vertices of a graph that selections link become one (G-kway, iG-kway).
+"""Groups: vertices of a graph that selections link are merged (G-kway, iG-kway).
 
 Every vertex u selects the neighbour v with the best score c W(u, v) - degree(v).  Groups are
 
 - of limited size: selections are the proposals of the first round of clustering
   (`clustering.py`), in which a cluster accepts what fits.  In a second round single vertices
-  propose to clusters, and vertices that are still single are grouped;
-- of any size (G-kway, section 3.1, algorithm 1): all that selections link.  Each vertex points to a
+  propose clusters, and vertices that are still single are grouped;
+- of any size (G-kway, section 3.1, algorithm 1): all linked vertices.  Each vertex points to a
   smaller one of its group, or to itself.  In a round the ends of each link hook the larger of their
-  two roots below the smaller one, then all point to their roots.  The paper propagates the smaller
-  id along links instead, which ends in the same place, after as many rounds as a group is wide;
-- broken up (iG-kway, dissertation, 3.4): all that selections link, in runs of a few
-  (`broken_groups.py`).
+  two roots below the smaller one; then all vertices point to their roots.  The paper propagates the
+  smaller id along links instead: the result is the same, after as many rounds as a group is wide;
+- split (iG-kway, dissertation, 3.4): all linked vertices, in runs of a few (`broken_groups.py`).
 
-Of neighbours of one score a hash decides, or the first is selected: the paper does not say.  Where
-all scores are equal, as inside a grid, links to first neighbours chain up to few groups of any
-size, those by a hash do not.  Nothing depends on the order of arcs or of threads.
+Among neighbours of equal score a hash decides, or the first one is selected: the paper does not
+specify it.  If all scores are equal, as inside a grid, links to first neighbours form chains, and
+thus few groups of any size; links by a hash do not.  Nothing depends on the order of arcs or of
+threads.
 """
 
 from __future__ import annotations
@@ -65,34 +65,35 @@ from portpart.graphs import Csr, Graph, degree_of, team_for
 from portpart.primitives import NO_VERTEX
 
 TWO_ROUNDS = ClusteringOptions(join_rounds=2, max_left=0)
-"""What is single then is grouped, however little it is."""
+"""Two rounds; vertices that are then still single are grouped, however few they are."""
 
 TIES = {"first": smallest_id, "hash": tie_hash}
-"""What decides between neighbours of one score."""
+"""The ways to break ties between neighbours of equal score."""
 
 
 class SelectionLinks(Proposals):
-    """The selections of n vertices, and what they link.
+    """The selections of n vertices, and the subsets that they link.
 
     Attributes
     ----------
     subset : array of int32, shape (n,)
-        A vertex that a vertex is linked with and that is no larger; in the end the smallest one.
+        For each vertex a linked one of no larger id; in the end the smallest one.
     """
 
     subset: Array = kl.absent()
     proposal: Array = kl.work(np.int32, "vertices")
 
-    changing: int = kl.word()  # whether subsets change still
+    changing: int = kl.word()  # whether subsets still change
 
 
 def grouping_rule(total_weight: int, coarsest: int, max_weight: int,
                   options: GroupingOptions) -> ClusterRule:
-    """Groups of graphs of a total weight, down to this many vertices, as the options say.
+    """Return the rule for groups of each level, down to about `coarsest` vertices.
 
-    Bounded groups weigh no more than `group_size` mean vertices, than the share of that weight
-    which the options allow, and than `max_weight`.  Where groups are broken up, two vertices of
-    which one selects the other weigh no more than the last two.
+    If the options limit the weight, groups weigh at most `max_coarse_weight` mean vertices of a
+    graph with `coarsest` vertices, and at most `max_weight`.  Groups of limited size also weigh at
+    most `group_size` mean vertices of their level.  If groups are of any size or split, the first
+    limits apply to a vertex and the one that it selects.
     """
     share, limit, size = options.max_coarse_weight, total_weight, options.group_size
     if share is not None:
@@ -112,25 +113,25 @@ def grouping_rule(total_weight: int, coarsest: int, max_weight: int,
 def linked_groups(graph: Graph, max_weight: int, seed: int = 0, group_size: int | None = None,
                   score_factor: int | None = None, label: Array | None = None,
                   ties: str = "hash") -> Clusters:
-    """Groups of vertices that selections link.
+    """Return groups of vertices that selections link.
 
     Parameters
     ----------
     graph : Graph
     max_weight : int
-        No vertex selects one that together with it weighs more; groups may.
+        Maximum weight of a vertex and the vertex that it selects; groups may weigh more.
     seed : int
-        Of the hash.
+        Seed of the hash.
     group_size : int, optional
-        Groups are broken up into groups of at most this many vertices.
+        Groups are split into groups of at most this many vertices.
     score_factor : int, optional
-        The paper's c, one more than the highest degree by default: then a heavier edge always wins,
-        and the degree decides between edges of one weight.
+        The paper's c, by default the highest degree plus 1: then a heavier edge always wins, and
+        the degree decides between edges of equal weight.
     label : array of int32, shape (n,), optional
         Only vertices of equal label share a group.
     ties : {"hash", "first"}
-        Which is selected of neighbours of one score: that of the largest hash, or of the smallest
-        id.
+        Among neighbours of equal score, the one of the largest hash or of the smallest id is
+        selected.
 
     Returns
     -------
@@ -139,7 +140,7 @@ def linked_groups(graph: Graph, max_weight: int, seed: int = 0, group_size: int 
 
     Notes
     -----
-    Waits for the device to read the highest degree if that is not known and `score_factor` is not
+    Waits for the device to read the highest degree if it is not known and `score_factor` is not
     given.
     """
     space, n, sizes = graph.space, graph.num_vertices, sizes_of(graph)
@@ -164,12 +165,12 @@ def linked_groups(graph: Graph, max_weight: int, seed: int = 0, group_size: int 
 
 
 def factor_for(graph: Graph, score_factor: int | None) -> int:
-    """The paper's c."""
+    """Return the paper's c."""
     return graph.max_degree + 1 if score_factor is None else score_factor
 
 
 def _record(records: Records, ties: str, team: int) -> Program:
-    """Record selections, and their components or, in the record ``joined``, words."""
+    """Record selections, and their components or, with the record ``joined``, words."""
     program = Program("linked groups", threads=MANY)
     slots = program.declare(records)
     links, by_words = slots["links"], "joined" in records
@@ -192,7 +193,7 @@ def _record(records: Records, ties: str, team: int) -> Program:
 
 @kl.device
 def score(arc, u, v, graph: Csr, proposals: Proposals):
-    """The paper's score c W - degree(u); the heaviest edges are equally heavy."""
+    """Return the paper's score c W - degree(u); W is at most `MAX_SCORE` / c."""
     factor = kl.int64(proposals.total)
     weight = min(kl.value_or(graph.weights, arc, 1), MAX_SCORE // factor)
     return factor * weight - degree_of(u, graph)
@@ -215,13 +216,13 @@ class ScoreProposals(ArcProposals):
     factor: int | None = None
 
     def around(self, graph: Graph, seed: int) -> ClusteringInputs:
-        """Arcs and their heads, and c."""
+        """Return the arcs of the graph, and c."""
         return super().around(graph, seed)._replace(total=factor_for(graph, self.factor))
 
 
 @kl.kernel
 def begin_subset(v, links: SelectionLinks):
-    """Every vertex is a subset of itself."""
+    """Make v a subset of its own."""
     links.subset[v] = kl.int32(v)
     if v == 0:
         links.changing = 1
@@ -229,16 +230,16 @@ def begin_subset(v, links: SelectionLinks):
 
 @kl.kernel
 def begin_round(_, links: SelectionLinks):
-    """Nothing has changed in this round so far."""
+    """Begin a round, in which nothing has changed."""
     links.changing = 0
 
 
 @kl.kernel
 def hook_roots(v, links: SelectionLinks):
-    """Hook the larger root of the two ends of v's link below the smaller one; atomic.
+    """Hook the larger root of the two ends of v's link below the smaller one.  Atomic.
 
-    What a round sees depends on the order, where the rounds end does not: a root that is hooked
-    twice keeps the smaller one, and the other link is examined again.
+    Intermediate roots depend on the order, the final ones do not: a root that is hooked twice keeps
+    the smaller root, and the next round examines the other link again.
     """
     u = links.proposal[v]
     if u != NO_VERTEX:
@@ -252,7 +253,7 @@ def hook_roots(v, links: SelectionLinks):
 
 @kl.kernel
 def point_to_root(v, links: SelectionLinks):
-    """Let v point to its root, which points to itself.  Others may do so on the way, or not yet."""
+    """Make v point to its root, which points to itself.  Other vertices may already do so."""
     root = kl.atomic_load(links.subset, v)
     above = kl.atomic_load(links.subset, root)
     while above != root:
@@ -263,5 +264,5 @@ def point_to_root(v, links: SelectionLinks):
 
 @kl.kernel
 def begin_by_id(v, joined: LinkedGroups):
-    """Every vertex is a group of itself; the smallest of linked vertices leads them."""
+    """Make v a group of its own; the smallest of linked vertices leads them."""
     begin_singleton(v, joined.vertices - 1 - v, joined)

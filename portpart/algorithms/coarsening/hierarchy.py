@@ -1,4 +1,4 @@
-"""The hierarchy of coarser and coarser graphs."""
+"""The hierarchy of successively coarser graphs."""
 
 from __future__ import annotations
 
@@ -27,49 +27,49 @@ class Level(Generic[AnyGraph]):
     label: Array | None = None
 
     def taken(self) -> Array:
-        """The map, which the level gives up: the caller may hold the last reference."""
+        """Return the map and remove it here, so that the caller may hold the last reference."""
         cluster, self.cluster = self.cluster, None
         assert cluster is not None
         return cluster
 
 
 ClusterRule = Callable[[AnyGraph, int, "Array | None"], Clusters]
-"""Clusters of a graph, from a seed of its level, of vertices of equal label if there are labels."""
+"""Returns clusters of a graph for the seed of its level; with labels, only of equal ones."""
 
 Contraction = Callable[[AnyGraph, Clusters, "np.dtype"], AnyGraph]
-"""The graph of clusters, whose edges or nets have weights of a type."""
+"""Returns the graph of clusters, with edge or net weights of a type."""
 
 
 def contraction_by(way: str, guess: Guess = guess_of_clusters) -> Contraction:
-    """The contraction of graphs that makes rows in a way, as in :func:`contract`."""
+    """Return the contraction of graphs that makes rows in one of the ways of :func:`contract`."""
     return lambda graph, clusters, weight_type: contract(graph.space, graph, clusters,
                                                          weight_type, way, guess)
 
 
 Through = Callable[[AnyGraph, Any, Clusters], Array]
-"""``through(between, cluster, further)``: the map past a graph between two levels."""
+"""``through(between, cluster, further)`` returns the map past a graph between two levels."""
 
 
 def cluster_of_cluster(between: Graph | Hypergraph, cluster: Array, further: Clusters) -> Array:
-    """The further cluster of the cluster of each vertex."""
+    """Return the further cluster of each vertex's cluster."""
     return gather(between.space, further.cluster, cluster)
 
 
 Carry = Callable[[AnyGraph, Array, Array, AnyGraph], Array]
-"""``carry(graph, cluster, values, coarse)``: the value of each cluster, which all of its vertices
-have."""
+"""``carry(graph, cluster, values, coarse)`` returns the value of each cluster, which all of its
+vertices have."""
 
 
 def value_of_clusters(graph: Graph | Hypergraph, cluster: Array, values: Array,
                       coarse: Graph | Hypergraph) -> Array:
-    """The same as int32, by one device."""
+    """Return the value of each cluster as int32, on one device."""
     return label_of_clusters(graph.space, values, cluster, coarse.num_vertices)
 
 
 BY_HASHING = contraction_by("hash")
 
 DENSE_DEGREE = 128
-"""A graph of higher mean degree is dense: a first partition of it takes long for its size."""
+"""A graph of higher mean degree is dense: its initial partition takes long for its size."""
 
 
 def coarsen(
@@ -89,38 +89,37 @@ def coarsen(
     through: Through[AnyGraph] = cluster_of_cluster,
     carry: Carry[AnyGraph] = value_of_clusters,
 ) -> list[Level[AnyGraph]]:
-    """Levels from `graph` down to at most `stop_at` vertices.
+    """Return the levels from `graph` down to at most `stop_at` vertices.
 
     Parameters
     ----------
     find_clusters : callable
-        Clusters of the graph on a level.
+        Returns the clusters of a level's graph.
     seed : int
-        The rule gets this plus the number of the level, 0 for the finest.
+        The rule receives this plus the number of the level, which is 0 for the finest.
     stop_at : int
         Coarsening ends at the first graph with at most this many vertices.
     max_kept : float
         Coarsening ends when a level keeps more than this share of its vertices.
     stop_dense_at : int, optional
-        What takes the place of `stop_at` while a graph is dense.
+        The same while a graph is dense, if that is less than `stop_at`.
     labels : sequence of (array of int32, shape (n,), or None)
-        Only vertices of equal label share a cluster.  Where that stalls coarsening, the next labels
-        count from there on.
+        Only vertices of equal label share a cluster.  If that stalls coarsening, the next labels
+        are used from there on.
     on_level : callable
         ``on_level(graph, instead)`` is called with each coarser graph, and whether it replaces the
-        one before.
+        previous one.
     contraction : callable
-        The graph of clusters; `contract_nets` for hypergraphs.
+        Returns the graph of clusters; `contract_nets` for hypergraphs.
     drop_below : float
-        A graph with less than this share of `stop_at` vertices is dropped again (Jet's released
-        code).
+        A graph with less than this share of `stop_at` vertices is discarded (Jet's released code).
     skip_above : float
-        A graph with more than this share of the arcs or pins of the finer one is no level if there
-        is a coarser one: work on it would take as long as on the finer one.
+        A graph with more than this share of the arcs or pins of the finer one is not used as a
+        level if there is a coarser one: refining it would take as long as the finer one.
     through : callable
-        The cluster map past a graph that is no level.
+        Returns the cluster map past a graph that is not used as a level.
     carry : callable
-        The labels of clusters.
+        Returns the labels of clusters.
 
     Returns
     -------
@@ -159,14 +158,14 @@ def coarsen(
 
 
 def end_for(graph: Graph | Hypergraph, stop_at: int, stop_dense_at: int | None) -> int:
-    """At how many vertices coarsening ends."""
+    """Return the number of vertices at which coarsening ends."""
     if stop_dense_at is None or graph.whole.mean_degree <= DENSE_DEGREE:
         return stop_at
     return min(stop_at, stop_dense_at)
 
 
 def label_of_clusters(space: ExecutionSpace, label: Array, cluster: Array, count: int) -> Array:
-    """The label of each of the `count` clusters, which all of its vertices have."""
+    """Return the label of each of the `count` clusters, which all of its vertices have."""
     result = space.empty(count, np.int32)
     space.parallel_for(len(label), give_label, label, cluster, result)
     return result
@@ -174,5 +173,5 @@ def label_of_clusters(space: ExecutionSpace, label: Array, cluster: Array, count
 
 @kl.kernel
 def give_label(v, label, cluster, result):
-    """The cluster of v has v's label; all threads write the same value."""
+    """Give the cluster of v the label of v; all threads write the same value."""
     result[cluster[v]] = label[v]

@@ -1,9 +1,9 @@
-"""Large nets: which of them count in coarsening, and an order of vertices that have no others.
+"""Large nets: which of them coarsening uses, and an order of vertices that have no other nets.
 
-A net of very many pins is cut by nearly every partition, and looking at it costs most; it stays
-where many vertices have no others.  Of identical nets one is enough, of the weight of all, and nets
-of fewer than two pins cost nothing.  Contraction finds all that out for coarser levels; here it is
-done where it spares enough.
+Nearly every partition cuts a net of very many pins, and examining it takes longest.  Such nets are
+removed unless many vertices have no others.  Identical nets are merged to one of their total
+weight, and nets of fewer than two pins, which cost nothing, are removed.  Contraction does this for
+coarser levels; here it is done for the finest one, if it saves enough.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from portpart.primitives import (
 )
 
 MIN_SPARED = 0.05
-"""From this share of repeated nets on they are merged before the first level is made."""
+"""If more than this share of the nets are repeated, they are merged before the first level."""
 
 MAX_WITHOUT = 0.25
-"""Up to this share of the vertices may have large nets only for these not to count."""
+"""Large nets are ignored if at most this share of the vertices has no other nets."""
 
 
 def reduced_nets(hypergraph: Hypergraph, options: NetOptions) -> Hypergraph:
-    """The hypergraph itself, or one with less nets where that pays.  Waits for the device."""
+    """Return the hypergraph, or one with fewer nets if that saves enough.  Waits for the device."""
     n = hypergraph.num_vertices
     largest = options.largest(n)
     if share_without(hypergraph, largest) > MAX_WITHOUT:
@@ -51,9 +51,9 @@ def reduced_nets(hypergraph: Hypergraph, options: NetOptions) -> Hypergraph:
 
 
 def share_without(hypergraph: Hypergraph, max_net_size: int) -> float:
-    """The share of the vertices whose nets all have more pins.
+    """Return the share of the vertices whose nets all have more than `max_net_size` pins.
 
-    Waits for the device if there are such nets; in a dry run there are no such vertices.
+    Waits for the device if there are such nets.  In a dry run there are no such vertices.
     """
     space, n = hypergraph.space, hypergraph.num_vertices
     if hypergraph.max_net_size <= max_net_size or space.is_dry_run:
@@ -64,14 +64,14 @@ def share_without(hypergraph: Hypergraph, max_net_size: int) -> float:
 
 
 def net_sizes(hypergraph: Hypergraph) -> Array:
-    """The number of pins of each net, as int32."""
+    """Return the number of pins of each net, as int32."""
     sizes: Array = hypergraph.space.empty(hypergraph.num_nets, np.int32)
     hypergraph.space.parallel_for(len(sizes), count_if_small, hypergraph.nets, MAX_INT32, sizes)
     return sizes
 
 
 def _repeated(hypergraph: Hypergraph) -> int:
-    """How many nets have the digest of another one that counts already."""
+    """Return the number of nets that have the digest of an earlier one."""
     space, m = hypergraph.space, hypergraph.num_nets
     digests: Array = space.empty(m, np.int64)
     team = team_for_longest(m, hypergraph.num_pins / max(1, m), hypergraph.max_net_size)
@@ -83,7 +83,7 @@ def _repeated(hypergraph: Hypergraph) -> int:
 
 
 def remove_large_nets(hypergraph: Hypergraph, max_net_size: int) -> Hypergraph:
-    """The hypergraph itself, or one in which nets of more pins have none."""
+    """Return the hypergraph, or one in which nets with more than `max_net_size` pins are empty."""
     if hypergraph.max_net_size <= max_net_size:
         return hypergraph
     space, (m, p) = hypergraph.space, (hypergraph.num_nets, hypergraph.num_pins)
@@ -110,7 +110,10 @@ def remove_large_nets(hypergraph: Hypergraph, max_net_size: int) -> Hypergraph:
 
 @kl.kernel
 def count_repeated(tile, digests, size, found):
-    """Add how many sorted digests of a tile are those before them; atomic, independent of order."""
+    """Count the sorted digests of a tile that equal the previous ones.
+
+    Atomic; the result does not depend on the order.
+    """
     count = kl.int64(0)
     for i in range(tile * TILE + kl.lane(), min((tile + 1) * TILE, size), kl.team_size()):
         if i > 0:
@@ -123,7 +126,7 @@ def count_repeated(tile, digests, size, found):
 
 @kl.kernel
 def digest_net(net, nets: Nets, digests):
-    """digests[net] = a sum over its pins, 0 if it has fewer than two: those cost nothing."""
+    """digests[net] = a hash of its set of pins; 0 for fewer than two pins, which cost nothing."""
     begin = kl.int64(nets.begin[net])
     end = kl.int64(nets.end[net])
     low = kl.int64(0)
@@ -141,7 +144,7 @@ def digest_net(net, nets: Nets, digests):
 
 @kl.kernel
 def mark_without(v, rows: Csr, sizes, max_net_size, marks):
-    """marks[v] = whether v has nets, all of more pins."""
+    """marks[v] = whether v has nets, and all of them more than `max_net_size` pins."""
     begin = kl.int64(rows.begin[v])
     end = kl.int64(rows.end[v])
     small = kl.int64(0)
@@ -155,20 +158,20 @@ def mark_without(v, rows: Csr, sizes, max_net_size, marks):
 
 @kl.kernel
 def count_if_small(net, nets: Nets, max_net_size, sizes):
-    """sizes[net] = how many pins a net has, or none if those are too many."""
+    """sizes[net] = the number of its pins, or 0 if it is above `max_net_size`."""
     size = kl.int64(nets.end[net]) - kl.int64(nets.begin[net])
     sizes[net] = size if size <= max_net_size else kl.int64(0)
 
 
 @kl.kernel
 def keep_if_small(i, vertex_nets, sizes, kept):
-    """kept[i] = whether net i of all vertices has pins."""
+    """kept[i] = whether the i-th entry of all vertices is a net with pins."""
     kept[i] = kl.int32(sizes[vertex_nets[i]] > 0)
 
 
 @kl.kernel
 def copy_net(net, nets: Nets, offsets, pins):
-    """Copy the pins of a net that has some still."""
+    """Copy the pins of a net that is kept."""
     begin = kl.int64(offsets[net])
     for j in range(kl.lane(), kl.int64(offsets[net + 1]) - begin, kl.team_size()):
         pins[begin + j] = nets.pins[kl.int64(nets.begin[net]) + j]
@@ -176,27 +179,27 @@ def copy_net(net, nets: Nets, offsets, pins):
 
 @kl.kernel
 def copy_kept(i, vertex_nets, kept, places, nets):
-    """Copy a net of a vertex that has pins still."""
+    """Copy the i-th entry of all vertices if its net is kept."""
     if kept[i] != 0:
         nets[places[i]] = vertex_nets[i]
 
 
-# An order of vertices by their nets, where most of them have large nets only ------------------
+# An order of vertices by their nets, if many of them have only large nets ----------------------
 #
-# Of such nets clustering examines the pins next to each vertex (`net_proposals.py`), which finds
-# similar vertices if these have neighbouring numbers.  So vertices are renumbered, sorted by
-# their smallest net, then by the second one, and so on: small nets in common count most.
+# In such nets clustering examines the pins next to each vertex (`net_proposals.py`).  This finds
+# similar vertices if their numbers are close.  Vertices are therefore sorted by their smallest net,
+# then by the second smallest, and so on: small common nets count most.
 
 KEY_BITS = 62
 
 
 def places_by_nets(hypergraph: Hypergraph, options: NetOptions) -> Array | None:
-    """The place of each vertex in the order of its nets, smallest first.
+    """Return the place of each vertex in the order by their nets, smallest first.
 
     Returns
     -------
     array of int32, shape (n,), or None
-        None where enough vertices have a net that is rated.
+        None if enough vertices have a net that is rated.
     """
     if share_without(hypergraph, options.max_rated) <= MAX_WITHOUT:
         return None
@@ -211,7 +214,7 @@ def places_by_nets(hypergraph: Hypergraph, options: NetOptions) -> Array | None:
 
 
 def in_order(hypergraph: Hypergraph, places: Array) -> Hypergraph:
-    """The same with vertex v at place ``places[v]``, without nets of one pin, and each net once."""
+    """Return the hypergraph with vertex v at ``places[v]``, and the nets of `merged_nets`."""
     space, n = hypergraph.space, hypergraph.num_vertices
     alone = Clusters(n, cluster=places, count=space.full(1, n, np.int64))
     return contract_nets(hypergraph, alone, max_net_size=n)
@@ -219,7 +222,7 @@ def in_order(hypergraph: Hypergraph, places: Array) -> Hypergraph:
 
 @kl.kernel
 def write_key(v, rows: Csr, ranks, bits, fields, keys):
-    """keys[v] = the smallest ranks of v's nets, each of a number of bits."""
+    """keys[v] = the smallest ranks of v's nets, in `bits` bits each."""
     key = kl.int64(0)
     last = kl.int64(-1)
     for _ in range(fields):

@@ -1,8 +1,8 @@
-"""Contraction of a hypergraph: nets of clusters, each pin once, identical nets merged.
+"""Contraction of a hypergraph: clusters become pins, each once, and identical nets are merged.
 
-Each net keeps its distinct pins.  Nets of fewer than two pins cost nothing and are left out.
-Identical nets meet in a hash table by a digest of their pins, are compared pin by pin, and the one
-of the smallest number takes the weights of all (`net_merging.py`).
+Each net keeps its distinct pins.  Nets of fewer than two pins cost nothing and are removed.  A hash
+table of digests finds nets that may be identical, which are compared pin by pin.  Of identical nets
+the one of the smallest number remains, with the weight of all (`net_merging.py`).
 
     net 0: 4 7 8    net 1: 5 7    clusters {4 5} {7 8}    ->    net 0: 0 1, of the weight of both
 """
@@ -23,7 +23,7 @@ from portpart.primitives import SCAN_TILE, TEAM, iota, row_at, sorted_pairs, til
 
 
 class NetTotals(kl.Words):
-    """Numbers of clusters, of coarse nets and of their pins, their weight, and most pins of one."""
+    """Numbers of clusters, coarse nets and coarse pins, the nets' weight, and the largest size."""
 
     clusters: int
     nets: int
@@ -33,9 +33,9 @@ class NetTotals(kl.Words):
 
 
 def merged_nets(hypergraph: Hypergraph, max_net_size: int) -> Hypergraph:
-    """The same vertices with the nets that can be cut, each once.
+    """Return the hypergraph with identical nets merged.
 
-    Nets of fewer than two pins are left out, and nets of more than `max_net_size`.
+    Nets of fewer than two pins, or of more than `max_net_size`, are removed.
     """
     space, n = hypergraph.space, hypergraph.num_vertices
     everyone = Clusters(n, cluster=iota(space, n), count=space.full(1, n, np.int64))
@@ -44,9 +44,9 @@ def merged_nets(hypergraph: Hypergraph, max_net_size: int) -> Hypergraph:
 
 def contract_in_walk(hypergraph: Hypergraph, clusters: Clusters,
                      weight_type: np.dtype) -> Hypergraph:
-    """The hypergraph of clusters, whose nets have weights of what type they need.
+    """Return the hypergraph of clusters, whose net weights have a type that fits their sum.
 
-    Refinement will ask for its highest degree while that of a coarser level runs.
+    Reads the highest degree ahead, which refinement needs while a coarser level is still refined.
     """
     coarse = contract_nets(hypergraph, clusters)
     coarse.prefetch_max_degree()
@@ -55,7 +55,7 @@ def contract_in_walk(hypergraph: Hypergraph, clusters: Clusters,
 
 def contract_nets(hypergraph: Hypergraph, clusters: Clusters, weight_type: np.dtype | None = None,
                   max_net_size: int | None = None) -> Hypergraph:
-    """Quotient of `hypergraph`: pins of one cluster become one, and so do identical nets.
+    """Return the quotient of `hypergraph`: pins of one cluster are merged, and identical nets.
 
     Waits for the device once, to read the numbers of clusters, of coarse nets and of coarse pins.
 
@@ -64,20 +64,20 @@ def contract_nets(hypergraph: Hypergraph, clusters: Clusters, weight_type: np.dt
     hypergraph : Hypergraph
     clusters : Clusters
     weight_type : dtype, optional
-        Type of the coarse net weights, if it is known; else `hypergraph.weight_sum_dtype`.
+        Type of the coarse net weights, by default `hypergraph.weight_sum_dtype`.
     max_net_size : int, optional
-        Nets of more clusters are left out.
+        Nets of more clusters are removed.
 
     Returns
     -------
     Hypergraph
         Vertices are the clusters, with their weights.  Of identical nets the one of the smallest
-        number stays and weighs as much as all; nets keep their order.
+        number remains, with the weight of all; nets keep their order.
 
     Notes
     -----
-    Time O(p log p) for p pins.  Takes 17 bytes for each pin and 12 for each net; then 4 for each
-    pin and 42 for each net; and in the end 20 for each coarse pin.
+    Time O(p log p) for p pins.  Memory: 17 bytes per pin and 12 per net; then 4 per pin and 42 per
+    net; in the end 20 per coarse pin.
     """
     rows, found = _rows(hypergraph, clusters, weight_type, max_net_size)
     space, count = hypergraph.space, int(found.clusters)
@@ -93,12 +93,12 @@ def contract_nets(hypergraph: Hypergraph, clusters: Clusters, weight_type: np.dt
 
 
 def _all_stay(hypergraph: Hypergraph, clusters: Clusters, max_net_size: int | None) -> bool:
-    """Whether vertices stay as they are, where a guess is wanted."""
+    """Whether a guess may assume that each vertex is a cluster of its own."""
     return clusters.max_count == hypergraph.num_vertices and max_net_size is not None
 
 
 def _guess(hypergraph: Hypergraph, max_net_size: int | None, all_stay: bool) -> list[int]:
-    """A guess of the totals, as circuits have them; vertices stay where only nets are merged."""
+    """Guess the totals from those of circuits; if only nets are merged, all vertices stay."""
     n, m, p = hypergraph.num_vertices, hypergraph.num_nets, hypergraph.num_pins
     weight, size = hypergraph.total_net_weight, hypergraph.max_net_size
     size = size if max_net_size is None else min(size, max_net_size)
@@ -108,16 +108,16 @@ def _guess(hypergraph: Hypergraph, max_net_size: int | None, all_stay: bool) -> 
 
 
 def _guess_of_degree(hypergraph: Hypergraph, found: NetTotals, all_stay: bool) -> int:
-    """A guess of the highest degree: nets of a cluster add up, but become identical, too."""
+    """Guess the highest degree: a cluster has the nets of its members, but some are identical."""
     mean, highest = int(found.pins) // max(1, int(found.clusters)), hypergraph.max_degree
     return max(3 * mean, 3 * highest // 4 if all_stay else min(5 * highest // 4, 512))
 
 
 def _rows(hypergraph: Hypergraph, clusters: Clusters, weight_type: np.dtype | None,
           max_net_size: int | None) -> tuple[dict[str, Any], NetTotals]:
-    """Rows of nets and of vertices, weights of nets, and their totals.
+    """Return rows of nets and of vertices, weights of nets, and their totals.
 
-    What is not read any more is given back before the next arrays are made.
+    Arrays that are no longer read are freed before the next ones are allocated.
     """
     space, sizes = hypergraph.space, FineNetSizes.of(hypergraph)
     pins = net_merging.distinct_pins(hypergraph, clusters.cluster)
@@ -146,7 +146,7 @@ def _rows(hypergraph: Hypergraph, clusters: Clusters, weight_type: np.dtype | No
 
 def _merged(hypergraph: Hypergraph, clusters: Clusters, found: net_merging.DistinctPins,
             work: net_merging.CoarseNets) -> NetTotals:
-    """What becomes of each net, and the totals."""
+    """Merge nets in the record `work`, and return the totals."""
     space, sizes = hypergraph.space, FineNetSizes.of(hypergraph)
     totals = NetTotals(space.empty(len(NetTotals.indices), np.int64))
     records: dict[str, kl.Record | kl.Words] = {
@@ -170,7 +170,7 @@ def _record(records: Records, like: FineNetSizes) -> Program:
 
 @kl.kernel
 def begin_totals(_, count, work: net_merging.CoarseNets, totals: NetTotals):
-    """How many clusters, nets and pins there are; nothing else has been counted."""
+    """Store the numbers of clusters, nets and pins, and set the other totals to 0."""
     totals.clusters = count[0]
     totals.nets = work.number[work.nets]
     totals.pins = work.offsets[work.nets]
@@ -180,7 +180,10 @@ def begin_totals(_, count, work: net_merging.CoarseNets, totals: NetTotals):
 
 @kl.kernel
 def survey_nets(tile, work: net_merging.CoarseNets, totals: NetTotals):
-    """Add up and compare the coarse nets of a tile; atomic, independent of order."""
+    """Add the weights of the coarse nets of a tile, and update the largest size.
+
+    Atomic; the result does not depend on the order.
+    """
     weight = kl.int64(0)
     max_size = kl.int64(0)
     last = min((tile + 1) * SCAN_TILE, work.nets)
@@ -197,7 +200,7 @@ def survey_nets(tile, work: net_merging.CoarseNets, totals: NetTotals):
 
 @kl.kernel
 def copy_net(net, num_nets, work: net_merging.CoarseNets, offsets, weights):
-    """Copy weight and place of a net that stays; the item behind the last one ends the rows."""
+    """Copy weight and offset of a net that stays; the item behind the last net ends the rows."""
     stays = net == num_nets
     if not stays:
         stays = work.stays[net] != 0
@@ -210,7 +213,7 @@ def copy_net(net, num_nets, work: net_merging.CoarseNets, offsets, weights):
 @kl.kernel
 def copy_pins(stretch, num_nets, found: net_merging.DistinctPins, work: net_merging.CoarseNets,
               pins, turned):
-    """Copy pins of nets that stay, and write each the other way round as a key to be sorted."""
+    """Copy pins of nets that stay, and write (cluster, net) of each as a key for sorting."""
     net = row_at(stretch * net_merging.RUN, found.begin, num_nets)
     end = min((stretch + 1) * net_merging.RUN, kl.int64(found.begin[num_nets]))
     for i in range(stretch * net_merging.RUN + kl.lane(), end, kl.team_size()):
@@ -225,5 +228,5 @@ def copy_pins(stretch, num_nets, found: net_merging.DistinctPins, work: net_merg
 
 @kl.kernel
 def add_vertex_weight(v, cluster, weights, sums):
-    """Add the weight of v to that of its cluster; atomic, independent of order."""
+    """Add the weight of v to its cluster's.  Atomic; the result does not depend on the order."""
     kl.atomic_add(sums, cluster[v], kl.value_or(weights, v, 1))

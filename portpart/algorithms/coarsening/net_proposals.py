@@ -1,13 +1,13 @@
-"""Proposals of vertices of a hypergraph: their nets are added up by the clusters on them.
+"""Proposals of vertices of a hypergraph: their nets are added up by the clusters of their pins.
 
-A net of weight w and of |e| pins counts w / (|e| - 1), or w / |e|, for each of the others that it
-joins a vertex with, a scaled integer, so that sums depend on no order; nets of very many pins do
-not count.  Like arcs, they are added up in a hash row, in scratch memory where that surely has
-room.
+A net of weight w and of |e| pins connects a vertex with each other pin by w / (|e| - 1), or
+w / |e|.  This is a scaled integer, so that sums do not depend on the order.  Nets of very many pins
+do not count.  Like arcs, nets are added up in a hash row, which is in scratch memory if it
+certainly fits there.
 
-Vertices that would examine very many pins examine the nets that a hash draws for them, and of nets
-with very many pins only the pins next to themselves: neighbouring ids often belong to similar
-vertices.  (On nw04, whose nets have 17,700 pins on average, km1 falls to 0.86 times.)
+A vertex with very many pins around it examines only the nets that a hash selects.  A vertex that
+has only nets of very many pins examines the pins next to itself: neighbouring ids often belong to
+similar vertices.  (On nw04, whose nets have 17,700 pins on average, this multiplies km1 by 0.86.)
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ from portpart.graphs import Csr, Hypergraph, Nets, degree_of, team_for
 from portpart.primitives import EMPTY, SLOTS, claim_slot_in_team, hash_of, offsets_from_counts
 
 MAX_PINS = 200_000
-"""A vertex examines no more pins of others."""
+"""Maximum number of pins that a vertex examines."""
 
 WINDOW = 32
-"""A vertex all of whose nets have too many pins examines this many of each, the next to itself."""
+"""Pins that a vertex examines in each net, next to itself, if all its nets have too many pins."""
 
 NEAR_ITSELF = -1
 
 FAR = 1024
-"""Slots of the widest team; vertices that may need more have a row in main memory."""
+"""Slots of the widest team.  Vertices that may need more have a row in main memory."""
 
 
 class RatedNets(kl.Record):
-    """The nets around n vertices, and what they count.
+    """The nets of n vertices, and how they count.
 
     Attributes
     ----------
@@ -55,17 +55,17 @@ class RatedNets(kl.Record):
     max_rated : int
         Nets of more pins do not count.
     unit : int
-        What a net of weight one counts, divided by its pins
+        Value of a net of weight one, before it is divided by its number of pins less `without`.
     without : int
-        less this many: 1 if a vertex does not count as a pin for itself, else 0.
+        1 if a vertex does not count as a pin for itself, else 0.
     log2_rate : array of int8, shape (n,)
         A vertex examines one in 2**log2_rate of its nets; or, at -1, pins near itself.
     begin, pins : array of int32, shape (n,)
-        Zero, and how many pins it examines, its own among them.
+        Zero, and the number of pins that a vertex examines, including its own.
     far_slots : array of int32, shape (n,)
-        How many slots it needs in main memory.
+        Number of slots that a vertex needs in main memory.
     far : array of int64, shape (n + 1,)
-        Where the rows of vertices in main memory begin.
+        Places where the rows of vertices in main memory begin.
     """
 
     rows: Csr
@@ -82,13 +82,13 @@ class RatedNets(kl.Record):
 
 @kl.device
 def size_of(net, nets: Nets):
-    """Number of a net's pins."""
+    """Return the number of pins of a net."""
     return kl.int64(nets.end[net]) - kl.int64(nets.begin[net])
 
 
 @kl.device
 def sampled_pins(v, net, log2_rate, rated: RatedNets, seed):
-    """How many pins of a net v examines: all or none, or those near itself."""
+    """Return the number of pins of a net that v examines: all, none, or those near itself."""
     size = size_of(net, rated.nets)
     if log2_rate == NEAR_ITSELF:
         size = min(size, kl.int64(WINDOW))
@@ -100,7 +100,7 @@ def sampled_pins(v, net, log2_rate, rated: RatedNets, seed):
 
 @kl.device
 def sampled_place(v, net, size, nets: Nets):
-    """Where the pins are that v examines: a window around itself where it examines a few."""
+    """Return the place of the first pin that v examines: that of the net or of a window at v."""
     begin = kl.int64(nets.begin[net])
     low = begin
     if size < size_of(net, nets):
@@ -117,7 +117,7 @@ def sampled_place(v, net, size, nets: Nets):
 
 @kl.device
 def pins_around(v, log2_rate, rated: RatedNets, seed):
-    """The pins that v examines, its own among them."""
+    """Return the number of pins that v examines, including its own."""
     total = kl.int64(0)
     for i in range(rated.rows.begin[v] + kl.lane(), rated.rows.end[v], kl.team_size()):
         total += sampled_pins(v, rated.rows.targets[i], log2_rate, rated, seed)
@@ -126,9 +126,9 @@ def pins_around(v, log2_rate, rated: RatedNets, seed):
 
 @kl.kernel
 def count_rated_pins(v, rated: RatedNets, num_vertices, seed):
-    """Count the pins that v examines, its own among them, and the slots that it needs far away.
+    """Count the pins that v examines, including its own, and its slots in main memory.
 
-    Halves the nets that it examines until these are not too many.
+    Halves the share of its nets that v examines until there are at most `MAX_PINS`.
     """
     log2_rate = kl.int64(0)
     total = pins_around(v, log2_rate, rated, seed)
@@ -147,13 +147,13 @@ def count_rated_pins(v, rated: RatedNets, num_vertices, seed):
 
 
 class PinSpans(kl.Record):
-    """Where the pins of the nets that a team takes at once are.
+    """Places of the pins of the nets that a team processes at once.
 
     Attributes
     ----------
     stops, shifts, counts : team array of int32, int64 and int64
-        Pins at the positions before stops[i] and behind the earlier nets' are pins of net i,
-        shifts[i] before them among all pins, and count counts[i] each.
+        The positions stops[i - 1] ... stops[i] - 1 are those of pins of net i; shifts[i] more is
+        the place of a pin among all pins; each counts counts[i].
     """
 
     stops: Array
@@ -163,9 +163,9 @@ class PinSpans(kl.Record):
 
 @kl.device
 def add_up_nets(v, rated: RatedNets, row: cluster_ratings.ClusterRow, turns: PinSpans, first, last):
-    """Add up the nets of v in the hash row first ... last-1, by the clusters on them.
+    """Add up the nets of v in the hash row first ... last-1, by the clusters of their pins.
 
-    Every lane takes a net, and then pins of all these nets.
+    Each lane reads a net, then pins of all nets read.
     """
     for slot in range(first + kl.lane(), last, kl.team_size()):
         row.keys[slot] = kl.int32(EMPTY)
@@ -204,33 +204,33 @@ def add_up_nets(v, rated: RatedNets, row: cluster_ratings.ClusterRow, turns: Pin
 
 
 @kl.device
-def may_be_at(v, c, own, room, graph: Csr, row: cluster_ratings.ClusterRow):
-    """Whether the slot where c was read is taken by a cluster that v may be in."""
-    return c != EMPTY and cluster_ratings.may_be_in(v, c, own, room, graph, row)
+def may_be_at(v, c, own, limit, graph: Csr, row: cluster_ratings.ClusterRow):
+    """Whether the slot that contains c is taken by a cluster that v may be in."""
+    return c != EMPTY and cluster_ratings.may_be_in(v, c, own, limit, graph, row)
 
 
 @kl.device
 def sum_at(slot, c, v, graph: Csr, row: cluster_ratings.ClusterRow):
-    """The sum at a slot of a hash row, whatever the cluster weighs."""
+    """Return the sum at a slot of a hash row, without regard to the cluster's weight."""
     return row.sums[slot]
 
 
 BY_WEIGHT = Choice(cluster_ratings.cluster_at, may_be_at, cluster_ratings.rate_slot,
                    keep_best_score, kl.float64)
 BY_SUM = Choice(cluster_ratings.cluster_at, may_be_at, sum_at, keep_best_score, kl.int64)
-"""The best cluster of a hash row: sums are compared with the weights of clusters, or not."""
+"""The best cluster of a hash row: by sum and weight of the cluster, or by sum alone."""
 
 
 @dataclass(frozen=True)
 class NetRating(kl.Static):
-    """How clusters are rated whose pins are added up in hash rows.
+    """The rating of clusters whose pins are added up in hash rows.
 
     Attributes
     ----------
     slots : int
         Slots of a row in scratch memory.
     team : int
-        Lanes of a team, at most.
+        Maximum number of lanes of a team.
     choice : Choice
     """
 
@@ -240,7 +240,7 @@ class NetRating(kl.Static):
 
 
 class PinRange(kl.Record):
-    """The numbers of pins of the vertices that a launch is for: more than `above`, up to `most`."""
+    """The numbers of pins of the vertices of a launch: more than `above`, at most `most`."""
 
     above: int
     most: int
@@ -248,8 +248,8 @@ class PinRange(kl.Record):
 
 @kl.kernel
 def propose_cluster_by_nets(i, listed, graph: Csr, clusters: Proposals, rated: RatedNets,
-                            rows: cluster_ratings.HashRows, looked_at: PinRange, by: NetRating):
-    """Wish of vertex listed[i], if the pins that it examines are of a number in a range."""
+                            rows: cluster_ratings.HashRows, examined: PinRange, by: NetRating):
+    """Propose a cluster for vertex listed[i], if the number of its pins is in a range."""
     near = cluster_ratings.ClusterRow(seed=clusters.seed, proposal=clusters.proposal,
                                       max_weight=clusters.max_weight,
                                       label=clusters.label, cluster=clusters.cluster,
@@ -266,34 +266,34 @@ def propose_cluster_by_nets(i, listed, graph: Csr, clusters: Proposals, rated: R
         counts=kl.team_array(kl.int64, by.team))
     v = listed[i]
     pins = degree_of(v, graph)
-    if pins > looked_at.above and pins <= looked_at.most:
+    if pins > examined.above and pins <= examined.most:
         own = clusters.cluster[v]
-        room = cluster_capacity(v, graph, clusters)
+        limit = cluster_capacity(v, graph, clusters)
         first = kl.int64(rated.far[v])
         last = kl.int64(rated.far[v + 1])
         if first == last:
             last = min(by.slots, 2 * pins)
             add_up_nets(v, rated, near, turns, 0, last)
-            best_candidate(v, own, room, 0, last, graph, near, by.choice)
+            best_candidate(v, own, limit, 0, last, graph, near, by.choice)
         else:
             add_up_nets(v, rated, far, turns, first, last)
-            best_candidate(v, own, room, first, last, graph, far, by.choice)
+            best_candidate(v, own, limit, first, last, graph, far, by.choice)
 
 
 MAX_UNIT = 2**20
-"""What a net of weight one counts at most: enough to distinguish sizes."""
+"""Maximum value of a net of weight one: enough to distinguish sizes."""
 
 MAX_SUM = 2**62
 
 WORK = 32
-"""What a vertex is worth on a CPU, in light items."""
+"""Work of a vertex on a CPU, in light items."""
 
 WIDE_TEAM, NARROW_TEAM = 256, 32
-"""Lanes for a vertex that examines very many pins, and for all others."""
+"""Lanes for a vertex that examines very many pins, and for the others."""
 
 
 class NetVertexList(cluster_rounds.VertexList):
-    """The same where any vertex may examine many pins."""
+    """A list in which any vertex may examine many pins."""
 
     wide: Array = kl.work(np.int32, "vertices")
 
@@ -310,9 +310,10 @@ class NetProposals:
     options: NetOptions
 
     def around(self, hypergraph: Hypergraph, seed: int, without: int = 1) -> ClusteringInputs:
-        """Nets, and the pins that each vertex examines; waits to learn how many are in far rows.
+        """Return nets, and the numbers of pins that vertices examine.
 
-        Weights of nets are divided by their pins `without` this many.
+        Waits for the device to read the number of slots in main memory.  Weights of nets are
+        divided by their numbers of pins less `without`.
         """
         space, n = hypergraph.space, hypergraph.num_vertices
         unit = min(MAX_UNIT, max(1, MAX_SUM // max(1, hypergraph.total_net_weight)))
@@ -330,14 +331,14 @@ class NetProposals:
             {"list_0": NetVertexList(), "list_1": NetVertexList()}, lanes=NARROW_TEAM)
 
     def among_single(self, recording: ClusterRecording) -> None:
-        """Vertices may have several nets in common: the same as later."""
+        """Record the first round like later ones: vertices may have several common nets."""
         recording.launch(recording.rounds.vertices, cluster_rounds.begin_single)
         recording.launch(recording.rounds.vertices, cluster_rounds.list_single)
         self.among_clusters(recording, 0, recording.rounds)
 
     def among_clusters(self, recording: ClusterRecording, here: int,
                        clusters: cluster_rounds.ClusterRounds) -> None:
-        """Every vertex on the list gets a team that suits the pins that it examines."""
+        """Record proposals of the listed vertices, by teams that suit the pins they examine."""
         with recording.program.side_by_side():
             for count, kernel, team, given in launches(recording.lists[here], recording.one_lane):
                 recording.launch(count, kernel, here, team, clusters=clusters, **given)
@@ -346,13 +347,13 @@ class NetProposals:
 
 def launches(listed: Any, one_lane: bool,
              choice: Choice = BY_WEIGHT) -> list[tuple[Element, kl.Kernel, int, dict[str, Any]]]:
-    """For each list the vertices, the kernel, its number of lanes, and its arguments."""
+    """Return number of vertices, kernel, lanes and arguments of each launch for a list."""
     slots = SLOTS[np.dtype(np.int64).itemsize]
     ranges = [(listed.length, listed.active, WIDE_TEAM, -1, NO_DEGREE)]
     if not one_lane:
         ranges = [(listed.wide_length, listed.wide, WIDE_TEAM, cluster_ratings.MAX_ROW, NO_DEGREE),
                   (listed.length, listed.active, NARROW_TEAM, -1, cluster_ratings.MAX_ROW)]
     return [(count, propose_cluster_by_nets, team,
-             {"listed": vertices, "looked_at": PinRange(above, most), "work": WORK,
+             {"listed": vertices, "examined": PinRange(above, most), "work": WORK,
               "by": NetRating(slots[team], team, choice)})
             for count, vertices, team, above, most in ranges]

@@ -18,10 +18,10 @@ from portpart.primitives import tiles_of
 CONTRACTIONS = ("auto", "hash", "sort")
 
 MAX_FOR_MANY = 3 * 2**15
-"""Where blocks are many, coarsening ends at this many vertices at the latest, or two per block."""
+"""Maximum number of vertices that `min_per_block` requires where coarsening ends."""
 
 MAX_SCORE = 2**62
-"""Scores stay below it: edges that weigh more than this over c count as equally heavy."""
+"""Limit of scores: edges that weigh more than this divided by c count as equally heavy."""
 
 
 @option_class
@@ -51,22 +51,22 @@ class CoarseningOptions:
         above=0, max=1)
 
     def coarsest_vertices(self, num_blocks: int) -> int:
-        """Number of vertices at which coarsening ends."""
-        wanted = max(self.coarsest_per_block * num_blocks, self.min_coarsest)
-        if wanted <= self.max_coarsest:
-            return wanted
+        """Return the number of vertices at which coarsening ends."""
+        vertices = max(self.coarsest_per_block * num_blocks, self.min_coarsest)
+        if vertices <= self.max_coarsest:
+            return vertices
         least = min(self.min_per_block * num_blocks, MAX_FOR_MANY)
         return max(self.max_coarsest, least, 2 * num_blocks)
 
     def coarsest_dense_vertices(self, num_blocks: int) -> int | None:
-        """The same for a dense graph."""
+        """Return the same number for a dense graph."""
         if self.dense_per_block is None:
             return None
         return max(self.dense_per_block * num_blocks, self.min_coarsest // 4)
 
 
 FEW_BLOCKS = 4
-"""Up to this number there are few blocks."""
+"""Maximum number of blocks that counts as few."""
 
 
 @option_class
@@ -96,7 +96,7 @@ class ClusteringOptions:
 
     @derived
     def of_runs(self, num_blocks: int) -> tuple[ClusteringOptions, ...]:
-        """The same for this many blocks, in the runs of a search in turn."""
+        """Return the options for `num_blocks` blocks in the runs of a search in turn."""
         if num_blocks > FEW_BLOCKS:
             return (self,)
         given = self.growths_for_two if num_blocks == 2 else None
@@ -106,7 +106,7 @@ class ClusteringOptions:
 
 @option_class
 class NetOptions:
-    """Which nets of a hypergraph take part."""
+    """The nets of a hypergraph that take part."""
 
     max_rated: int = option(
         200, "Nets with more pins do not count in the ratings of clusters.", min=1)
@@ -116,7 +116,7 @@ class NetOptions:
     max_share: float = option(0.01, "Share of the vertices, see max_size.", min=0, max=1)
 
     def largest(self, num_vertices: int) -> int:
-        """Most pins of a net that takes part."""
+        """Return the maximum number of pins of a net that takes part."""
         return max(self.max_size, int(self.max_share * num_vertices))
 
 
@@ -204,26 +204,26 @@ class GroupingOptions:
             raise InputError("groups that are broken_up need a group_size")
 
 
-# What the work arrays of coarsening are as long as ---------------------------------------------
+# Sizes of the work arrays of coarsening --------------------------------------------------------
 
 
 ANY_DEGREE = 2**31
 
 
 class FineSizes(NamedTuple):
-    """A graph that is coarsened, and the most clusters that it may have.
+    """Sizes of a graph that is coarsened, and the maximum number of its clusters.
 
     Attributes
     ----------
     vertices, arcs, clusters : int
     sum_type : dtype
-        Of sums of arc weights.
+        Type of sums of arc weights.
     index_type : dtype
-        Of offsets.
+        Type of offsets.
     max_degree : int
-        No vertex has more arcs.
+        Maximum number of arcs of a vertex.
     slots : int or None
-        Of hash rows in main memory; None if one for each arc has to do.
+        Slots of hash rows in main memory; None: one for each arc.
     """
 
     vertices: int
@@ -236,15 +236,15 @@ class FineSizes(NamedTuple):
 
 
 class FineNetSizes(NamedTuple):
-    """A hypergraph that is coarsened.
+    """Sizes of a hypergraph that is coarsened.
 
     Attributes
     ----------
     vertices, nets, pins : int
     sum_type : dtype
-        Of sums of net weights.
+        Type of sums of net weights.
     index_type : dtype
-        Of offsets.
+        Type of offsets.
     """
 
     vertices: int
@@ -255,14 +255,14 @@ class FineNetSizes(NamedTuple):
 
     @classmethod
     def of(cls, hypergraph: Hypergraph) -> FineNetSizes:
-        """The sizes of a hypergraph."""
+        """Return the sizes of a hypergraph."""
         return cls(hypergraph.num_vertices, hypergraph.num_nets, hypergraph.num_pins,
                    hypergraph.weight_sum_dtype, hypergraph.net_offsets.dtype)
 
 
 def sizes_of(graph: Graph, max_clusters: int | None = None,
              sum_type: np.dtype | None = None) -> FineSizes:
-    """The sizes of a graph; by default each vertex may be a cluster."""
+    """Return the sizes of a graph; by default each vertex may be a cluster."""
     n = graph.num_vertices
     return FineSizes(n, graph.num_arcs, n if max_clusters is None else max_clusters,
                      graph.whole.weight_sum_dtype if sum_type is None else sum_type,
@@ -270,10 +270,10 @@ def sizes_of(graph: Graph, max_clusters: int | None = None,
 
 
 def of_cluster_tiles(sizes: FineSizes) -> int:
-    """An element for each tile of clusters."""
+    """Return the number of tiles of clusters."""
     return tiles_of(sizes.clusters)
 
 
 def around_clusters(sizes: FineSizes) -> int:
-    """An element for each cluster, and one for the end of the last one."""
+    """Return the number of offsets of clusters: one each, and one for the end of the last."""
     return sizes.clusters + 1

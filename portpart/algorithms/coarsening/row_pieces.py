@@ -1,11 +1,10 @@
-"""Pieces of a coarse graph: where the clusters of a large one are cut, and the arrays they fill.
+"""Pieces of a large coarse graph: the places of cuts, and the arrays that pieces fill.
 
-Rows need scratch for all arcs of their clusters.  Where that would be much, they are made piece by
-piece: a piece is the rows of clusters that follow each other.  Pieces are written where they stay,
-for separate arrays would have to be joined: that takes the largest array twice, and leaves
-holes that no large array fits into.  How many arcs there will be is not known before the last piece
-is made, so the number is estimated from the rows of some tiles of clusters; where that is too low,
-all pieces are made again.
+Rows need scratch for all arcs of their clusters.  If that is much, they are made piece by piece: a
+piece consists of the rows of consecutive clusters.  It is written to its final place.  Separate
+arrays would have to be joined, which needs the largest array twice and leaves holes that no large
+array fits into.  The number of arcs is not known before the last piece is made, so it is estimated
+from the rows of some tiles of clusters.  If the estimate is too low, all pieces are made again.
 """
 
 from __future__ import annotations
@@ -23,17 +22,18 @@ from portpart.graphs import MAX_INT32_ARCS, team_for_longest
 from portpart.primitives import SCAN_TILE, converted
 
 MAX_SCRATCH = 2**30
-"""Bytes of scratch up to which rows are one piece: a device is at work on such a piece for longer
-than it takes to read how large it has become, and that is little compared with any graph of more.
+"""Maximum bytes of scratch of a piece.  Work on such a piece takes longer than reading its size
+from the device, and the scratch is small compared with any graph that needs more.
 """
 
 
 SAMPLES = 12
-"""Tiles whose rows estimate the number of arcs: few, for a GPU waits for them."""
+"""Tiles whose rows estimate the number of arcs: few, because a GPU waits for them."""
 
 MIN_SPARE, MAX_SPARE = 1 / 256, 1 / 32
-"""Shares of additional arcs that are allocated: three standard errors of the estimate, at least the
-one, since it errs on meshes as well, and at most the other, since memory is scarce.
+"""Limits of the share of additional arcs that are allocated.  It is three standard errors of the
+estimate; at least the first, because estimates err on meshes, and at most the second, because
+memory is scarce.
 """
 
 
@@ -44,18 +44,18 @@ def is_one_piece(sizes: FineSizes) -> bool:
 
 def cut(sizes: FineSizes, arcs_of_tiles: list[int],
         arcs_of_clusters: Callable[[int, int], list[int]]) -> list[tuple[int, FineSizes]]:
-    """First cluster and sizes of each piece.
+    """Return the first cluster and the sizes of each piece.
 
-    Cuts are between tiles or, where a tile takes too much scratch, between clusters.
+    Cuts are between tiles or, if a tile needs too much scratch, between its clusters.
 
     Parameters
     ----------
     sizes : FineSizes
-        Those of all clusters.
+        Sizes of all clusters.
     arcs_of_tiles : list of int
-        How many arcs leave the members of each tile's clusters.
+        Number of arcs of the members of each tile's clusters.
     arcs_of_clusters : callable
-        The same for the clusters from a first one to the one before a last one.
+        Returns the same for each cluster from a first one to the one before an end.
     """
     arcs = np.array(arcs_of_tiles, np.int64)
     clusters = np.full(len(arcs), SCAN_TILE)
@@ -76,7 +76,7 @@ def cut(sizes: FineSizes, arcs_of_tiles: list[int],
 
 
 def _ends(scratch: np.ndarray) -> list[int]:
-    """Places between which there is as little scratch as there may be, or one place only."""
+    """Return places between which there is at most `MAX_SCRATCH`, or only one place."""
     ends, end = [0], 0
     while end < len(scratch) - 1:
         fits = int(np.searchsorted(scratch, scratch[end] + MAX_SCRATCH, side="right")) - 1
@@ -93,7 +93,7 @@ class TileSample(NamedTuple):
 
 
 def samples(sizes: FineSizes, arcs_of_tiles: list[int]) -> list[TileSample]:
-    """Tiles at even distances among all arcs, except tiles that take too much scratch."""
+    """Return tiles at even distances among all arcs, except tiles that need too much scratch."""
     ends = np.cumsum(arcs_of_tiles)
     places = (2 * np.arange(SAMPLES) + 1) * int(ends[-1]) // (2 * SAMPLES)
     chosen = np.unique(np.searchsorted(ends, places, side="right"), return_counts=True)
@@ -106,15 +106,15 @@ def samples(sizes: FineSizes, arcs_of_tiles: list[int]) -> list[TileSample]:
 
 
 def expected_arcs(sizes: FineSizes, chosen: list[TileSample], coarse: list[int]) -> int:
-    """Room for the arcs of a coarse graph.
+    """Return the number of arcs to allocate for a coarse graph.
 
     Parameters
     ----------
     sizes : FineSizes
-        Those of all clusters.
+        Sizes of all clusters.
     chosen : list of TileSample
     coarse : list of int
-        The arcs of their rows.
+        Number of arcs of their rows.
     """
     shares = np.repeat([arcs / sample.sizes.arcs
                         for sample, arcs in zip(chosen, coarse, strict=True)],
@@ -125,39 +125,39 @@ def expected_arcs(sizes: FineSizes, chosen: list[TileSample], coarse: list[int])
 
 
 class Filling:
-    """Arrays of a coarse graph that pieces are copied to, one behind the other.
+    """Arrays of a coarse graph that pieces are copied to, in order.
 
-    If they have no room for a piece, they are given back, and arcs are only counted from there on.
+    If a piece does not fit, the arrays are freed, and arcs are only counted from then on.
 
     Parameters
     ----------
     space : ExecutionSpace
     sizes : FineSizes
-        With the number of clusters.
-    room : int
-        Arcs that there is room for.
+        Includes the number of clusters.
+    capacity : int
+        Number of arcs that the arrays hold.
 
     Attributes
     ----------
     arcs, max_degree, arc_weight : int
-        Of the pieces so far: their arcs, the longest row, and the weight of all arcs.
+        Totals of the pieces so far: arcs, the longest row, and the weight of all arcs.
     """
 
-    def __init__(self, space: ExecutionSpace, sizes: FineSizes, room: int) -> None:
-        self.space, self.room = space, room
+    def __init__(self, space: ExecutionSpace, sizes: FineSizes, capacity: int) -> None:
+        self.space, self.capacity = space, capacity
         self.clusters = self.arcs = self.max_degree = self.arc_weight = 0
         self._arrays: tuple[Array, ...] = (
-            space.empty(sizes.clusters + 1, _offset_type(room)), space.empty(room, np.int32),
-            space.empty(room, sizes.sum_type), space.empty(sizes.clusters, np.int64))
+            space.empty(sizes.clusters + 1, _index_type(capacity)), space.empty(capacity, np.int32),
+            space.empty(capacity, sizes.sum_type), space.empty(sizes.clusters, np.int64))
 
     @property
     def is_complete(self) -> bool:
-        """Whether there was room for all pieces so far."""
-        return self.arcs <= self.room
+        """Whether all pieces so far have fitted."""
+        return self.arcs <= self.capacity
 
     def add(self, rows: CoarseRows, count: int, arcs: int, max_degree: int,
             arc_weight: int) -> None:
-        """Copy the rows of the next clusters, and count what is known of them."""
+        """Copy the rows of the next clusters, and update the totals."""
         first, before = self.clusters, self.arcs
         self.clusters, self.arcs = first + count, before + arcs
         self.max_degree = max(self.max_degree, max_degree)
@@ -172,17 +172,17 @@ class Filling:
             team=team_for_longest(count, arcs / max(1, count), max_degree))
 
     def arrays(self) -> tuple[Array, Array, Array, Array]:
-        """Offsets, targets, weights of arcs and of vertices; a little of their memory is spare."""
+        """Return offsets, targets, weights of arcs and of vertices; a little memory is unused."""
         offsets, targets, weights, vertex_weights = self._arrays
-        return (converted(self.space, offsets, _offset_type(self.arcs)),
+        return (converted(self.space, offsets, _index_type(self.arcs)),
                 _part(targets, 0, self.arcs), _part(weights, 0, self.arcs), vertex_weights)
 
 
 def _part(array: Array, first: int, end: int) -> Array:
-    """``array[first:end]``; the array itself if that is all of it, for slices take time, too."""
+    """Return ``array[first:end]``, or the array if that is all of it: slices take time."""
     return array if end - first == len(array) else array[first:end]
 
 
-def _offset_type(arcs: int) -> type[np.integer[Any]]:
-    """The type of offsets into this many arcs."""
+def _index_type(arcs: int) -> type[np.integer[Any]]:
+    """Return the type of offsets into this many arcs."""
     return np.int32 if arcs <= MAX_INT32_ARCS else np.int64
