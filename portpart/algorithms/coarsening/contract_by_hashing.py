@@ -123,8 +123,8 @@ def fill_row(i, wide, max_arcs, graph: Csr, members: Members, rows: CoarseRows, 
     """
     near = HashRow(keys=kl.team_array(kl.int32, scratch.slots),
                    sums=kl.team_array(scratch.sum_type, scratch.slots))
-    turns = ArcSpans(stops=kl.team_array(kl.int64, scratch.team), shifts=kl.team_array(kl.int64,
-                                                                                       scratch.team))
+    turns = ArcSpans(stops=kl.team_array(kl.int64, scratch.team),
+                     shifts=kl.team_array(kl.int64, scratch.team))
     far = HashRow(keys=rows.keys, sums=rows.sums)
     c = kl.value_or(wide, i, i)
     begin = kl.int64(rows.begin[c])

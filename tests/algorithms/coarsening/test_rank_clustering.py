@@ -149,7 +149,7 @@ def join_of_any_label(i, listed: VertexList, rounds: ClusterRounds, groups: TwoH
 
 
 @pytest.mark.parametrize(("place", "mutation"), [
-    (f"{rank_clustering.__name__}.tell_labels", untold),
+    (f"{rank_clustering.__name__}.send_labels", untold),
     ("portpart.algorithms.coarsening.ranks.rounds.label_leader", label_nobody),
     ("portpart.algorithms.coarsening.join_group", join_of_any_label)])
 def test_labels_that_are_left_out_are_noticed(place, mutation, monkeypatch):

@@ -1,4 +1,4 @@
-"""Coarsening over several ranks: the hierarchy of one device."""
+"""Coarsening over several ranks, with the same hierarchy as on one device."""
 
 from portpart.base.doors import door
 

@@ -22,7 +22,7 @@ from portpart.primitives import (
 
 
 class ClusterCapacity:
-    """Requests of vertices that move, and of other ranks.
+    """Requests of own vertices to join clusters, and those of other ranks.
 
     Parameters
     ----------
@@ -37,7 +37,10 @@ class ClusterCapacity:
         self._size = state.graph.comm.size
 
     def requests(self, are_ready: bool) -> Part:
-        """Requests for room on other ranks, and for news of clusters that are no ghosts."""
+        """Return requests to clusters of other ranks, or none while they are not ready.
+
+        They include requests to watch clusters whose leaders are no ghosts.
+        """
         state, space, handles = self._state, self._space, self._state.handles
         kinds = [handles.names.dtype, state.weight_kind]
         if not are_ready:
@@ -59,7 +62,7 @@ class ClusterCapacity:
         return Part([names, weights], self._counts, kinds)
 
     def admitted(self, requests: Part) -> Talk[None]:
-        """Let vertices join the clusters that they propose, up to their capacity."""
+        """Move vertices to the clusters that they propose, up to their capacity."""
         state, space = self._state, self._space
         arrived = self._arrived = self._of(requests)
         self._arrived_from = requests.counts
@@ -82,7 +85,7 @@ class ClusterCapacity:
     def _granted(self, replies: rounds.Replies) -> Talk[rounds.Arrived]:
         """Send granted requests to owners, which return the weights of clusters with these."""
         state, space = self._state, self._space
-        places = positions_of(space, replies.are_chosen)
+        places = positions_of(space, replies.num_granted)
         counts = counted_in_parts(space, places, self._counts)
         received = yield Message([Part([gather(space, each, places)
                                         for each in (self._names, replies.sums)], counts,
@@ -91,7 +94,7 @@ class ClusterCapacity:
         arrived = self._of(part)
         totals = space.empty(len(arrived.leaders), np.int64)
         space.parallel_for(len(totals), rounds.enter_granted, arrived, state.rounds)
-        space.parallel_for(len(totals), rounds.reply_chosen, arrived, state.rounds, totals)
+        space.parallel_for(len(totals), rounds.reply_granted, arrived, state.rounds, totals)
         received = yield Message([Part([totals], part.counts, [state.weight_kind])])
         space.parallel_for(len(places), put_one, places, received.parts[0].columns[0],
                            replies.granted)
@@ -102,7 +105,7 @@ class ClusterCapacity:
         return rounds.Arrived(owned(self._state.graph, names), weights)
 
     def _join(self, replies: rounds.Replies, granted: rounds.Arrived | None) -> None:
-        """Vertices of all ranks join own clusters, and own ones those of other ranks."""
+        """Move own vertices to clusters of all ranks, and those of other ranks to own clusters."""
         state, space = self._state, self._space
         space.parallel_for(state.num_listed()[0], rounds.join_clusters, state.listed, state.csr,
                            state.rounds, self._requested, replies, self._turn + 1)
@@ -117,11 +120,11 @@ class ClusterCapacity:
         Returns
         -------
         int
-            Their number on all ranks.
+            The number of these vertices on all ranks.
         """
         state, space = self._state, self._space
-        space.parallel_for(state.num_listed()[0], rounds.settle_listed, state.listed, state.rounds)
-        space.parallel_for(len(self._arrived.leaders), rounds.settle_requests, self._arrived,
+        space.parallel_for(state.num_listed()[0], rounds.reset_listed, state.listed, state.rounds)
+        space.parallel_for(len(self._arrived.leaders), rounds.reset_requests, self._arrived,
                            state.rounds)
         watched, items = self._watched(), self._items()
         received = yield Message([items, watched], [state.list_next(then)])
@@ -133,7 +136,7 @@ class ClusterCapacity:
         return int(received.words[:, 0].sum())
 
     def _watched(self) -> Part:
-        """Clusters of own leaders that other ranks watch, and that have been joined."""
+        """Return own clusters that other ranks watch and that vertices have joined."""
         state, space, arrived = self._state, self._space, self._arrived
         changed = space.empty(len(arrived.leaders), np.int8)
         space.parallel_for(len(changed), rounds.mark_changed, arrived, state.rounds,
@@ -146,7 +149,7 @@ class ClusterCapacity:
                     [state.handles.names.dtype, state.weight_kind])
 
     def _items(self) -> Part:
-        """Updates for ghosts of vertices that have joined clusters, or lead them."""
+        """Return updates for ghosts of vertices that have joined clusters, or that lead these."""
         state, space, graph, border = (self._state, self._space, self._state.graph,
                                        self._state.border)
         border.own_words.array[:] = 0
@@ -171,7 +174,7 @@ class ClusterCapacity:
 
 
 def enter_items(state: State, part: Part) -> None:
-    """Update ghosts by what has arrived."""
+    """Update ghosts by items that have arrived."""
     space, handles = state.space, state.handles
     items = rounds.GhostItems(*part.columns)
     firsts = space.asarray(np.concatenate([[0], np.cumsum(part.counts)]))

@@ -1,10 +1,10 @@
 """Chains of proposals over several ranks: which vertices move, as `grant_odd_depth` decides on one
 device.
 
-A rank follows the proposals of its vertices as far as they lead to own ones.  Where a chain leaves
-the rank, at an *exit*, the owner of the next vertex is asked.  It follows on and answers how far it
-has come: to the end, or to another exit.  What is known of that one takes the chain further still,
-so chains grow like powers of two.
+A rank follows the proposals of its vertices as long as they lead to own ones.  If a chain leaves
+the rank, at an *exit*, the rank sends it to the owner of the next vertex.  The owner follows it
+further and replies how far it has come: to the end, or to another exit.  The reply includes what
+the owner knows of that exit's chain, so chains grow like powers of two.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from portpart.primitives import NO_VERTEX, hash_of
 
 
 class Waiting(kl.Record):
-    """Own vertices whose chains leave the rank; sizes are the most that there may be.
+    """Own vertices whose chains leave the rank; the size is their maximum number.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Waiting(kl.Record):
     exits : array of int32
         The own vertex from which the chain leaves.
     depths : array of int8
-        Proposals that have been followed to there.
+        Number of proposals followed up to there.
     """
 
     vertices: Array = kl.work(np.int32, int)
@@ -52,16 +52,16 @@ class Waiting(kl.Record):
 
 
 class Chains(kl.Record):
-    """Chains that other ranks are asked about, or where they have come, as owners answer.
+    """Chains as they are sent to owners of vertices, or as owners return them.
 
     Attributes
     ----------
     last : array of int32 or int64
         The global id of the vertex that has been reached.
     next : array of int32 or int64
-        The name of the vertex that it proposes.
+        The name of the vertex that this one proposes.
     reached : array of int32
-        Proposals that have been followed, and above `STATE` bits how far the chain is known.
+        Number of proposals followed, and from bit `STATE` on how far the chain is known.
     """
 
     last: Array
@@ -70,8 +70,8 @@ class Chains(kl.Record):
 
 
 @kl.kernel
-def follow_wish(i, listed: VertexList, graph: Csr, rounds: ClusterRounds, waiting: Waiting):
-    """Mark v if it moves; list it if its chain leaves the rank.  Atomic, in any order."""
+def follow_own(i, listed: VertexList, graph: Csr, rounds: ClusterRounds, waiting: Waiting):
+    """Store whether v moves, or list v if its chain leaves the rank.  Atomic; in any order."""
     v = listed.active[i]
     chain = walked(v, 0, graph, rounds)
     reached = chain & REACHED_MASK
@@ -86,20 +86,20 @@ def follow_wish(i, listed: VertexList, graph: Csr, rounds: ClusterRounds, waitin
 
 @kl.kernel
 def mark_exit(i, waiting: Waiting, are_exits):
-    """are_exits[i] = whether the chain of a vertex leaves the rank at once."""
+    """are_exits[i] = whether the chain of the i-th vertex leaves the rank at this vertex."""
     are_exits[i] = kl.int8(waiting.vertices[i] == waiting.exits[i])
 
 
 @kl.kernel
 def mark_open(i, chains: Chains, are_open):
-    """are_open[i] = whether a chain goes on on another rank."""
+    """are_open[i] = whether chain i continues on another rank."""
     are_open[i] = kl.int8(chains.reached[i] >> STATE == LEAVES)
 
 
 @kl.kernel
 def begin_chain(i, ids, waiting: Waiting, identities: Identities, rounds: ClusterRounds,
                 chains: Chains, slots):
-    """Chain i is that of a vertex that waits, from the exit on; to that of an exit a slot leads."""
+    """Begin chain i at the exit of a waiting vertex; if this is the exit, store i in its slot."""
     w = ids[i]
     last = waiting.exits[w]
     chains.last[i] = identities.global_ids[last]
@@ -110,16 +110,16 @@ def begin_chain(i, ids, waiting: Waiting, identities: Identities, rounds: Cluste
 
 
 @kl.kernel
-def follow_on(i, asked, answers: Chains, graph: Csr, names, rounds: ClusterRounds, chains: Chains,
-              slots):
-    """Follow a chain that comes from another rank, and is answered in place.
+def follow_on(i, vertices, replies: Chains, graph: Csr, names, rounds: ClusterRounds,
+              chains: Chains, slots):
+    """Follow a chain from another rank, which the reply overwrites.
 
-    Two vertices that propose each other end it: the root is the one, or the other.
+    Two vertices that propose each other end the chain: a hash decides which one is the root.
     """
-    v = asked[i]
-    depth = kl.int64(answers.reached[i])
+    v = vertices[i]
+    depth = kl.int64(replies.reached[i])
     state = kl.int64(ENDS)
-    last = kl.int64(answers.last[i])
+    last = kl.int64(replies.last[i])
     here = kl.int64(global_id(v, graph))
     following = kl.int64(names[v])
     proposal = kl.int64(rounds.proposal[v])
@@ -146,25 +146,25 @@ def follow_on(i, asked, answers: Chains, graph: Csr, names, rounds: ClusterRound
                     state = further >> STATE
                     last = kl.int64(chains.last[known])
                     following = kl.int64(chains.next[known])
-    answers.reached[i] = kl.int32((state << STATE) | depth)
-    answers.last[i] = last
-    answers.next[i] = following
+    replies.reached[i] = kl.int32((state << STATE) | depth)
+    replies.last[i] = last
+    replies.next[i] = following
 
 
 @kl.kernel
-def extend_chain(i, ids, answers: Chains, chains: Chains):
-    """Go on to where the owner of the next vertex has come."""
+def extend_chain(i, ids, replies: Chains, chains: Chains):
+    """Replace a chain by the reply of its next vertex's owner."""
     place = ids[i]
-    chains.last[place] = answers.last[i]
-    chains.next[place] = answers.next[i]
-    chains.reached[place] = answers.reached[i]
+    chains.last[place] = replies.last[i]
+    chains.next[place] = replies.next[i]
+    chains.reached[place] = replies.reached[i]
 
 
 @kl.kernel
 def end_chain(i, waiting: Waiting, rounds: ClusterRounds, chains: Chains, slots, longer):
-    """Mark v if it moves; longer[i] = whether its chain has to be followed by itself.
+    """Store whether v moves; longer[i] = whether its chain must be followed separately.
 
-    That of the exit then goes on behind the last proposal that counts.
+    It must if the chain of its exit continues behind the last proposal that counts for v.
     """
     v = waiting.vertices[i]
     known = slots[waiting.exits[i]]
@@ -179,6 +179,6 @@ def end_chain(i, waiting: Waiting, rounds: ClusterRounds, chains: Chains, slots,
 
 @kl.kernel
 def end_long_chain(i, ids, waiting: Waiting, rounds: ClusterRounds, chains: Chains):
-    """Mark a vertex whose chain has been followed by itself, if it moves."""
+    """Store whether a vertex moves whose chain has been followed separately."""
     rounds.moves[waiting.vertices[ids[i]]] = moves_by(chains.reached[i], chains.last, i,
                                                       rounds.seed)

@@ -1,12 +1,12 @@
 """Clustering over several ranks: the clusters that `clustering` finds on one device.
 
-The host walks the rounds.  Own vertices join own clusters as on one device.  In each round ranks
+The host runs the rounds.  Own vertices join own clusters as on one device.  In each round ranks
 exchange
 
-    chains of proposals that lead to other ranks, and where they go on there, until all have ended
-    requests for room in clusters of other ranks, and replies
-    granted requests, and replies, if there is too little capacity somewhere
-    clusters of vertices that are ghosts elsewhere, and weights of clusters further away
+    chains of proposals that lead to other ranks, and their continuations, until all have ended
+    requests to clusters of other ranks, and replies
+    granted requests, and replies, if a cluster has too little capacity
+    clusters of vertices that are ghosts elsewhere, and weights of watched clusters
 """
 
 from __future__ import annotations
@@ -25,23 +25,21 @@ from portpart.algorithms.coarsening.ranks.chains import (
     end_long_chain,
     extend_chain,
     follow_on,
-    follow_wish,
+    follow_own,
     mark_exit,
     mark_open,
 )
 from portpart.algorithms.coarsening.ranks.contraction import RankClusters, numbered
-from portpart.algorithms.coarsening.ranks.groups import group_leftovers
+from portpart.algorithms.coarsening.ranks.groups import group_single
 from portpart.algorithms.coarsening.ranks.state import State
 from portpart.backends.programs import Array
 from portpart.errors import InputError
 from portpart.graphs.ranks import DistributedGraph, owned, values_for_ghosts
 from portpart.primitives import Message, Part, Talk, gather, grouped, positions_of
 
-# Moves in a round of clustering over several ranks: the host's part of `rank_chains` -----------
-
 
 class ProposalChains:
-    """The chains of proposals of a rank, followed until all of them have ended.
+    """The chains of proposals of a rank, followed until all of them have ended: the host's part.
 
     Parameters
     ----------
@@ -55,26 +53,26 @@ class ProposalChains:
         self._waiting = Waiting.allocate(space, count).over(
             Waiting.own_words(space.zeros(1, np.int64)))
         self._slots = space.empty(state.own, np.int32)
-        space.parallel_for(count, follow_wish, state.listed, state.csr, state.rounds, self._waiting)
+        space.parallel_for(count, follow_own, state.listed, state.csr, state.rounds, self._waiting)
         self._count = int(space.to_host(self._waiting.own_words.array)[0])
         are_exits = space.empty(self._count, np.int8)
         space.parallel_for(self._count, mark_exit, self._waiting, are_exits)
         self._exits = self._begun(positions_of(space, are_exits))
-        self._asking, self._longer = self._exits, space.empty(0, np.int32)
+        self._current, self._longer = self._exits, space.empty(0, np.int32)
 
-    def settled(self, requests: Callable[[bool], Part]) -> Talk[Part]:
-        """Mark the vertices that move.
+    def decided(self, requests: Callable[[bool], Part]) -> Talk[Part]:
+        """Store which vertices move.
 
         Parameters
         ----------
         requests : callable
-            Gives rows that go to other ranks once all chains of this one have ended; or, on
-            request, none.
+            Returns the rows to send to other ranks once all chains of this one have ended, or none
+            if its argument is False.
 
         Returns
         -------
         Part
-            Such rows from all ranks.
+            These rows from all ranks.
         """
         arrived: list[Part] = []
         are_sent = False
@@ -82,19 +80,19 @@ class ProposalChains:
             still_open = self._still_open()
             sends = not (len(still_open) or are_sent)
             are_sent = are_sent or sends
-            asks, ids = self._asks(still_open)
-            received = yield Message([asks, requests(sends)], [len(still_open)])
-            asks, part = received.parts
+            sent, ids = self._sent(still_open)
+            received = yield Message([sent, requests(sends)], [len(still_open)])
+            arriving, part = received.parts
             arrived.append(part)
             if not received.words[:, 0].any():
                 return self._by_rank(arrived)
-            received = yield Message([self._answers(asks)])
+            received = yield Message([self._replies(arriving)])
             last, further, reached = received.parts[0].columns
             self._space.parallel_for(len(ids), extend_chain, ids, Chains(last, further, reached),
-                                     self._asking)
+                                     self._current)
 
     def _begun(self, ids: Array) -> Chains:
-        """The chains of some vertices that wait."""
+        """Return the chains of some waiting vertices."""
         state, kind = self._state, self._state.handles.names.dtype
         count = len(ids)
         chains = Chains(*(self._space.empty(count, each) for each in (kind, kind, np.int32)))
@@ -103,45 +101,45 @@ class ProposalChains:
         return chains
 
     def _still_open(self) -> Array:
-        """Chains that other ranks have to be asked about; where there are none, vertices move."""
+        """Return chains to send to other ranks; if there are none, store which vertices move."""
         found = self._open()
-        if self._asking is self._exits and not len(found):
+        if self._current is self._exits and not len(found):
             longer = self._space.empty(self._count, np.int8)
             self._space.parallel_for(self._count, end_chain, self._waiting, self._state.rounds,
                                      self._exits, self._slots, longer)
             self._longer = positions_of(self._space, longer)
-            self._asking = self._begun(self._longer)
+            self._current = self._begun(self._longer)
             found = self._open()
         if not len(found):
             self._space.parallel_for(len(self._longer), end_long_chain, self._longer,
-                                     self._waiting, self._state.rounds, self._asking)
+                                     self._waiting, self._state.rounds, self._current)
         return found
 
     def _open(self) -> Array:
-        are_open = self._space.empty(len(self._asking.reached), np.int8)
-        self._space.parallel_for(len(are_open), mark_open, self._asking, are_open)
+        are_open = self._space.empty(len(self._current.reached), np.int8)
+        self._space.parallel_for(len(are_open), mark_open, self._current, are_open)
         return positions_of(self._space, are_open)
 
-    def _asks(self, chains: Array) -> tuple[Part, Array]:
-        """Questions to the owners of the vertices that come next, and the chains in their order."""
-        space, asking = self._space, self._asking
+    def _sent(self, chains: Array) -> tuple[Part, Array]:
+        """Return chains for the owners of their next vertices, and their numbers in this order."""
+        space, current = self._space, self._current
         graph = self._state.graph
         order, counts = grouped(space, graph.owners, graph.comm.size,
-                                gather(space, asking.next, chains))
+                                gather(space, current.next, chains))
         ids = gather(space, chains, order)
         return Part([gather(space, each, ids)
-                     for each in (asking.last, asking.next, asking.reached)], counts), ids
+                     for each in (current.last, current.next, current.reached)], counts), ids
 
-    def _answers(self, asks: Part) -> Part:
-        last, further, reached = asks.columns
+    def _replies(self, arrived: Part) -> Part:
+        last, further, reached = arrived.columns
         state = self._state
         self._space.parallel_for(len(last), follow_on, owned(state.graph, further),
                                  Chains(last, further, reached), state.csr, state.handles.names,
                                  state.rounds, self._exits, self._slots)
-        return asks
+        return arrived
 
     def _by_rank(self, parts: list[Part]) -> Part:
-        """Rows of several messages, of which each rank has sent one, in the order of the ranks."""
+        """Return the rows of several messages, one of each rank, in the order of the ranks."""
         filled = [each for each in parts if each.counts.any()]
         if len(filled) < 2:
             return (filled or parts)[0]
@@ -162,30 +160,18 @@ class ProposalChains:
         return Part(columns, counts)
 
 
-# Clustering over several ranks: the clusters that `clustering` finds on one device -------------
-#
-# The host walks the rounds.  Own vertices join own clusters as on one device.  In each round ranks
-# exchange
-#
-#     chains of proposals that lead to other ranks, and where they go on there, until all have
-# ended
-#     requests for room in clusters of other ranks, and replies
-#     granted requests, and replies, if there is too little capacity somewhere
-#     clusters of vertices that are ghosts elsewhere, and weights of clusters further away
-
-
 NO_LIMIT = 2**62
 
 
 def cluster_ranks(graph: DistributedGraph, max_weight: int, seed: int,
                   options: ClusteringOptions, label: Array | None = None) -> Talk[RankClusters]:
-    """Clusters of at most `max_weight`, the same as on one device.
+    """Return clusters of at most `max_weight`, the same as on one device.
 
     Parameters
     ----------
     graph : DistributedGraph
     max_weight : int
-        No cluster of several vertices weighs more.
+        Maximum weight of a cluster of several vertices.
     seed : int
         Breaks ties.
     options : ClusteringOptions
@@ -202,7 +188,7 @@ def cluster_ranks(graph: DistributedGraph, max_weight: int, seed: int,
         raise InputError("clustering over several ranks has no rounds of improvement")
     state = State(graph, max_weight, seed, label)
     if state.rounds.label is not None:
-        yield from tell_labels(state, state.rounds.label)
+        yield from send_labels(state, state.rounds.label)
     left = 0
     for turn in range(options.join_rounds):
         if turn == 0:
@@ -210,18 +196,18 @@ def cluster_ranks(graph: DistributedGraph, max_weight: int, seed: int,
         else:
             state.propose_among_clusters(state.rounds)
         moves, capacity = ProposalChains(state), ClusterCapacity(state, turn)
-        arrived = yield from moves.settled(capacity.requests)
+        arrived = yield from moves.decided(capacity.requests)
         yield from capacity.admitted(arrived)
         last = turn + 1 == options.join_rounds
         left = yield from capacity.update_ghosts(list_single if last else list_rest)
     are_many = 1000 * left > int(1000 * options.max_left) * graph.totals.num_vertices
     if are_many:
         state.propose_among_clusters(state.rounds.replaced(max_weight=NO_LIMIT))
-        yield from group_leftovers(state)
+        yield from group_single(state)
     return (yield from numbered(state, not are_many))
 
 
-def tell_labels(state: State, labels: Array) -> Talk[None]:
-    """Ghosts get the labels of their vertices."""
+def send_labels(state: State, labels: Array) -> Talk[None]:
+    """Send the labels of own vertices to their ghosts."""
     received = yield Message([values_for_ghosts(state.space, state.graph.halo, [labels])])
     labels[state.own : state.local] = received.parts[0].columns[0]

@@ -1,8 +1,8 @@
-"""Contraction over several ranks: each adds up its rows, and owners of clusters add up these.
+"""Contraction over several ranks: each adds up its rows, and owners of clusters add up all rows.
 
-Clusters are numbered among those of all ranks, in the order of their leaders.  The numbers are the
-names of the coarse vertices.  Where names are not global ids, clusters get global ids besides, in
-the order of those of their leaders.
+The clusters of all ranks are numbered in the order of their leaders.  The numbers are the names of
+the coarse vertices.  If names differ from global ids, clusters also get global ids, in the order of
+the global ids of their leaders.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ class RankClusters:
     Attributes
     ----------
     cluster : array of int32 or int64
-        The number of the cluster, among those of all ranks in the order of their leaders.
+        The number of each vertex's cluster among those of all ranks, in the order of leaders.
     first : numpy.ndarray of int64, shape (ranks + 1,)
         Rank r has the leaders of the clusters ``first[r] ... first[r + 1] - 1``.
     foreign : array of int64
-        The clusters that other ranks have, ascending.
+        The clusters of these vertices that other ranks have, ascending.
     members : array of int32
-        The cluster by a number that this rank gives it: own clusters from 0 on, then the foreign
-        ones.
+        The number that this rank gives each vertex's cluster: own clusters from 0 on, then the
+        foreign ones.
     global_ids : array of int64, or None
-        Of the clusters that this rank has, where they are not the numbers.
+        Global ids of the clusters that this rank has, if they differ from the numbers.
     """
 
     cluster: Array
@@ -68,7 +68,7 @@ def numbered(state: State, ghosts_know: bool) -> Talk[RankClusters]:
     ----------
     state : State
     ghosts_know : bool
-        Whether ghosts know their leaders; else they receive their numbers.
+        Whether leaders of ghosts are known; otherwise ghosts receive the numbers of clusters.
     """
     space, graph, rounds = state.space, state.graph, state.rounds
     leads, marks = space.empty(state.own, np.int8), space.zeros(
@@ -82,15 +82,15 @@ def numbered(state: State, ghosts_know: bool) -> Talk[RankClusters]:
                              [int(space.to_host(before[-1:])[0])])
     first = np.concatenate([[0], np.cumsum(received.words[:, 0])])
     low, high = (int(each) for each in first[graph.comm.rank : graph.comm.rank + 2])
-    asked = received.parts[0]
-    answers = space.empty(len(asked.columns[0]), np.int64)
-    space.parallel_for(len(answers), number_leader, ranks.owned(graph, asked.columns[0]), before,
-                       low, answers)
+    requests = received.parts[0]
+    replies = space.empty(len(requests.columns[0]), np.int64)
+    space.parallel_for(len(replies), number_leader, ranks.owned(graph, requests.columns[0]), before,
+                       low, replies)
     kinds = [np.int32 if first[-1] <= MAX_INT32 else np.int64]
-    received = yield Message([Part([answers], asked.counts, kinds)])
+    received = yield Message([Part([replies], requests.counts, kinds)])
     numbers = space.empty(len(marks), np.int64)
-    asked_of = gather(space, leaders, order)
-    space.parallel_for(len(asked_of), put_one, asked_of, received.parts[0].columns[0], numbers)
+    places = gather(space, leaders, order)
+    space.parallel_for(len(places), put_one, places, received.parts[0].columns[0], numbers)
     cluster = space.empty(state.local, id_dtype(int(first[-1])))
     space.parallel_for(state.local if ghosts_know else state.own, write_number, rounds, before,
                        low, numbers, cluster)
@@ -107,7 +107,7 @@ def numbered(state: State, ghosts_know: bool) -> Talk[RankClusters]:
 
 
 def _ids_of(state: State, leads: Array) -> Talk[Array | None]:
-    """The global ids of the clusters that own vertices lead."""
+    """Return the global ids of the clusters that own vertices lead."""
     space, graph = state.space, state.graph
     if not graph.are_moved:
         return None
@@ -146,7 +146,7 @@ def write_number(v, rounds: ClusterRounds, before, low, numbers, cluster):
 
 @kl.kernel
 def write_member(v, cluster, low, own, foreign: NameIndex, members):
-    """members[v] = the number that the rank itself gives v's cluster."""
+    """members[v] = the number that this rank gives v's cluster."""
     number = kl.int64(cluster[v]) - low
     if number < 0 or number >= own:
         number = own + place_of(cluster[v], foreign)
@@ -155,7 +155,7 @@ def write_member(v, cluster, low, own, foreign: NameIndex, members):
 
 def contract_ranks(graph: ranks.DistributedGraph, clusters: RankClusters,
                    weight_type: np.dtype) -> Talk[ranks.DistributedGraph]:
-    """Quotient of a graph: weights of parallel arcs add up, arcs inside a cluster vanish.
+    """Return the quotient of a graph: parallel arcs are added, arcs inside a cluster are removed.
 
     The owner of a leader owns the cluster.
 
@@ -194,7 +194,7 @@ def contract_ranks(graph: ranks.DistributedGraph, clusters: RankClusters,
 
 def _shipped(space: ExecutionSpace, made: merging.ClusterRows, low: int, own: int,
              clusters: RankClusters, mass_kind: np.dtype) -> list[Part]:
-    """The rows of clusters that other ranks own, and their arcs."""
+    """Return the rows of clusters that other ranks own, and their arcs."""
     foreign, size, count = clusters.foreign, len(clusters.first) - 1, len(clusters.foreign)
     has_members, degrees = space.empty(count, np.int8), space.empty(count, np.int32)
     bounds, ends = space.empty(size + 1, np.int64), space.empty(size + 1, np.int64)
@@ -216,7 +216,7 @@ def _shipped(space: ExecutionSpace, made: merging.ClusterRows, low: int, own: in
 
 @kl.kernel
 def measure_row(i, offsets, masses, own, has_members, degrees):
-    """Length of the row of a foreign cluster, and whether there is anything to send of it."""
+    """Store the length of a foreign cluster's row, and whether the row must be sent."""
     degree = kl.int64(offsets[own + i + 1]) - kl.int64(offsets[own + i])
     degrees[i] = kl.int32(degree)
     has_members[i] = kl.int8(degree > 0 or masses[own + i] != 0)
@@ -231,6 +231,6 @@ def find_border(rank, names, count, firsts, offsets, bounds):
 
 @kl.kernel
 def name_head(arc, targets, low, own, foreign, heads):
-    """heads[arc] = the number among all clusters."""
+    """heads[arc] = the number of the head among the clusters of all ranks."""
     target = kl.int64(targets[arc])
     heads[arc] = kl.int32(low + target if target < own else foreign[target - own])

@@ -1,8 +1,8 @@
-"""Groups of what clustering leaves single, over several ranks: `two_hop_clusters`.
+"""Two-hop groups of vertices that are still single, over several ranks: `two_hop_clusters`.
 
-Vertices go to the owner of their preferred cluster, which knows all that have it, groups them as
-one device does, and sends each the leader of its group.  Isolated vertices go to the owner of the
-first vertex.
+Vertices are sent to the owner of their preferred cluster.  It receives all vertices that prefer the
+cluster, groups them as one device does, and returns the leader of each vertex's group.  Isolated
+vertices are sent to the owner of the first vertex.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import MAX_INT32, Csr, distinct, global_id
 
 
-class Leftovers(kl.Record):
-    """Vertices that are left over; sizes are their number.
+class SingleVertices(kl.Record):
+    """Vertices that are still single; the size is their number.
 
     Attributes
     ----------
     keys : array of int64
-        The preferred cluster of each, by its name, or a key behind all names.
+        The name of each vertex's preferred cluster, or a key behind all names.
     ids, weights : array of int64
         Their global ids and weights.
     names : array of int64
-        Their names; the same array where these are the global ids.
+        Their names; the array `ids` if names are the global ids.
     labels : array of int32, or None
     """
 
@@ -38,12 +38,12 @@ class Leftovers(kl.Record):
     labels: Array = kl.absent()
 
 
-def group_leftovers(state: State) -> primitives.Talk[None]:
+def group_single(state: State) -> primitives.Talk[None]:
     """Group listed vertices that propose the same cluster; ghosts are not updated."""
     space, graph, listed = state.space, state.graph, state.listed
     n, (count, _) = graph.totals.num_vertices, state.num_listed()
-    rows, owner_vertices = _leftovers(space, count, graph.are_moved), space.empty(count, np.int64)
-    space.parallel_for(count, write_leftover, listed, state.csr, state.handles.names, state.rounds,
+    rows, owner_vertices = _allocated(space, count, graph.are_moved), space.empty(count, np.int64)
+    space.parallel_for(count, write_single, listed, state.csr, state.handles.names, state.rounds,
                        rows, n)
     space.parallel_for(count, find_owner_vertex, rows, n, owner_vertices)
     order, counts = primitives.grouped(space, graph.owners, graph.comm.size, owner_vertices)
@@ -56,35 +56,35 @@ def group_leftovers(state: State) -> primitives.Talk[None]:
     received = yield primitives.Message(parts)
     there = received.parts[0]
     keys, ids, weights, *names = there.columns
-    rows = Leftovers(keys, ids, weights, *(names or [ids]),
-                     *(part.columns[0] for part in received.parts[1:]))
-    answers = _leaders(space, rows, state.rounds)
-    received = yield primitives.Message([primitives.Part(answers, there.counts,
-                                                         [kind] * len(answers))])
-    answers = list(received.parts[0].columns)
-    grouped_here = primitives.positions_of(space, answers[0] != primitives.NO_VERTEX)
-    handles = state.handles.of(*(primitives.gather(space, each, grouped_here) for each in answers))
+    rows = SingleVertices(keys, ids, weights, *(names or [ids]),
+                          *(part.columns[0] for part in received.parts[1:]))
+    replies = _leaders(space, rows, state.rounds)
+    received = yield primitives.Message([primitives.Part(replies, there.counts,
+                                                         [kind] * len(replies))])
+    replies = list(received.parts[0].columns)
+    grouped_here = primitives.positions_of(space, replies[0] != primitives.NO_VERTEX)
+    handles = state.handles.of(*(primitives.gather(space, each, grouped_here) for each in replies))
     space.parallel_for(len(handles), take_leader, listed,
                        primitives.gather(space, order, grouped_here), handles, state.rounds)
 
 
-def _leftovers(space: ExecutionSpace, count: int, are_moved: bool) -> Leftovers:
-    """Room for this many vertices."""
+def _allocated(space: ExecutionSpace, count: int, are_moved: bool) -> SingleVertices:
+    """Return arrays for this many vertices."""
     if are_moved:
-        return Leftovers.allocate(space, count)
+        return SingleVertices.allocate(space, count)
     ids = space.empty(count, np.int64)
-    return Leftovers.allocate(space, count, ids=ids, names=ids)
+    return SingleVertices.allocate(space, count, ids=ids, names=ids)
 
 
-def _columns(rows: Leftovers) -> list[Array]:
-    """What travels of vertices."""
+def _columns(rows: SingleVertices) -> list[Array]:
+    """Return the arrays of vertices that are sent."""
     columns = [rows.keys, rows.ids, rows.weights]
     return columns if rows.names is rows.ids else [*columns, rows.names]
 
 
-def _leaders(space: ExecutionSpace, rows: Leftovers,
+def _leaders(space: ExecutionSpace, rows: SingleVertices,
              rounds: coarsening.ClusterRounds) -> list[Array]:
-    """The name of the leader of each vertex's group, and its global id where that is another.
+    """Return the name of the leader of each vertex's group, and its global id if that differs.
 
     They are -1 for vertices that stay single.  Vertices are grouped as on one device, in the order
     of their ids.
@@ -110,17 +110,17 @@ def _leaders(space: ExecutionSpace, rows: Leftovers,
     space.parallel_for(count, coarsening.enter_group, listed, graph, here, groups)
     space.parallel_for(count, coarsening.grant_in_group, listed, graph, here, groups)
     space.parallel_for(count, coarsening.join_group, listed, here, groups)
-    answers = []
+    replies = []
     for values in [*_columns(rows)[3:], rows.ids]:
-        answers.append(space.empty(count, np.int64))
-        space.parallel_for(count, answer_leader, order, here.cluster, values, answers[-1])
-    return answers
+        replies.append(space.empty(count, np.int64))
+        space.parallel_for(count, reply_leader, order, here.cluster, values, replies[-1])
+    return replies
 
 
 @kl.kernel
-def write_leftover(i, listed: coarsening.VertexList, graph: Csr, names,
-                   rounds: coarsening.ClusterRounds, rows: Leftovers, num_vertices):
-    """The preferred cluster, the id, the name and the weight of a vertex.
+def write_single(i, listed: coarsening.VertexList, graph: Csr, names,
+                 rounds: coarsening.ClusterRounds, rows: SingleVertices, num_vertices):
+    """Store the preferred cluster, the id, the name and the weight of a vertex.
 
     Isolated vertices of a label share a key.
     """
@@ -137,7 +137,7 @@ def write_leftover(i, listed: coarsening.VertexList, graph: Csr, names,
 
 
 @kl.kernel
-def find_owner_vertex(i, rows: Leftovers, num_vertices, owner_vertices):
+def find_owner_vertex(i, rows: SingleVertices, num_vertices, owner_vertices):
     """owner_vertices[i] = the preferred cluster of vertex i, or the first vertex."""
     key = rows.keys[i]
     owner_vertices[i] = key if key < num_vertices else kl.int64(0)
@@ -145,17 +145,17 @@ def find_owner_vertex(i, rows: Leftovers, num_vertices, owner_vertices):
 
 @kl.kernel
 def number_key(i, keys, known, count, rounds: coarsening.ClusterRounds):
-    """Vertex i proposes the number of its preferred cluster."""
+    """Make the number of its preferred cluster the proposal of vertex i."""
     rounds.proposal[i] = kl.int32(primitives.lower_bound(known, 0, count, keys[i]))
 
 
 @kl.kernel
-def answer_leader(i, order, cluster, values, answers):
-    """The value of the leader that vertex i of the order has, or -1 if it stays single."""
-    answer = kl.int64(primitives.NO_VERTEX)
+def reply_leader(i, order, cluster, values, replies):
+    """Store the value of the i-th vertex's leader, or -1 if the vertex stays single."""
+    value = kl.int64(primitives.NO_VERTEX)
     if cluster[i] != primitives.NO_VERTEX:
-        answer = kl.int64(values[order[cluster[i]]])
-    answers[order[i]] = answer
+        value = kl.int64(values[order[cluster[i]]])
+    replies[order[i]] = value
 
 
 @kl.kernel

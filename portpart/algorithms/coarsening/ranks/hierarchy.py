@@ -1,8 +1,8 @@
-"""The hierarchy of coarser graphs over several ranks: level by level that of one device.
+"""The hierarchy of coarser graphs over several ranks, with the same levels as on one device.
 
-Small levels are *gathered*: every rank collects the graph, and goes on as one device does, without
-messages.  Ranks whose arrays are in the same memory do so once.  From where on does not change the
-levels.
+Small levels are *gathered*: every rank collects the graph and continues as one device does, without
+messages.  Ranks whose arrays are in the same memory do so once.  The levels do not depend on where
+this begins.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ __all__ = ["Fold", "coarsen_ranks", "fold_for"]
 AnyPart = DistributedGraph | Graph
 
 UNKNOWN = -(2**62)
-"""The value of a cluster of which this rank has no vertex; less than any."""
+"""The value of a cluster of which this rank has no vertex; less than any other."""
 
 
 class Fold(NamedTuple):
-    """The largest graph that every rank has as a whole."""
+    """The size up to which every rank has the whole graph."""
 
     max_vertices: int
     max_arcs: int
@@ -55,25 +55,25 @@ class Fold(NamedTuple):
         return whole.num_vertices <= self.max_vertices and whole.num_arcs <= self.max_arcs
 
     def fold_graph(self, graph: DistributedGraph) -> AnyPart:
-        """The whole graph if it is small enough, else the graph."""
+        """Return the whole graph if it is small enough, otherwise the graph."""
         return graph.gather() if self.takes(graph) else graph
 
 
 CPU_FOLD, GPU_FOLD = Fold(1 << 18, 1 << 22), Fold(10_000_000, 150_000_000)
-"""A graph that one device coarsens sooner than ranks exchange messages."""
+"""Sizes up to which one device coarsens a graph faster than ranks exchange messages."""
 
 
 def fold_for(space: ExecutionSpace) -> Fold:
-    """The graphs that are gathered on such a device by default."""
+    """Return the sizes up to which graphs are gathered on a device by default."""
     return CPU_FOLD if space.kind == "cpu" else GPU_FOLD
 
 
 def coarsen_ranks(graph: DistributedGraph, coarsest: int, limit: int,
                   options: ClusteringOptions, fold: Fold | None = None,
                   labels: Sequence[Array | None] = (None,), **when: Any) -> list[Level[Any]]:
-    """Levels of a graph that belongs to several ranks.
+    """Return the levels of a graph that belongs to several ranks.
 
-    All ranks call it.
+    All ranks must call it.
 
     Parameters
     ----------
@@ -81,20 +81,20 @@ def coarsen_ranks(graph: DistributedGraph, coarsest: int, limit: int,
     coarsest : int
         Coarsening ends at about this many vertices.
     limit : int
-        No cluster may weigh more.
+        Maximum weight of a cluster.
     options : ClusteringOptions
     fold : Fold, optional
-        Which levels are gathered; the default depends on the kind of device.
+        The levels that are gathered; the default depends on the kind of device.
     labels : sequence of (array of int32, or None)
-        Of own vertices, as :func:`coarsen` takes them.
+        Labels of own vertices, as in :func:`coarsen`.
     **when
-        When coarsening ends, and which graphs are no levels: as :func:`coarsen` takes them.
+        Options for the end of coarsening and for levels, as in :func:`coarsen`.
 
     Returns
     -------
     list of Level
-        Finest first.  Gathered graphs are plain ones, the same on all ranks.  Clusters of others
-        are those of own vertices and ghosts, by the names of the coarse vertices.
+        Finest first.  Gathered levels have a `Graph`, the same on all ranks.  Cluster maps of the
+        others are those of own vertices and ghosts, with the names of coarse vertices.
     """
     fold = fold or fold_for(graph.space)
     max_weight = weight_rule(graph, coarsest, limit, options)
@@ -123,7 +123,7 @@ def coarsen_ranks(graph: DistributedGraph, coarsest: int, limit: int,
 
 
 def fold_coarsest(levels: list[Level[Any]]) -> None:
-    """Let every rank have the coarsest graph as a whole.  All ranks call it."""
+    """Gather the coarsest graph on every rank.  All ranks must call it."""
     coarsest = levels[-1].graph
     if isinstance(coarsest, DistributedGraph):
         if len(levels) > 1:
@@ -132,7 +132,7 @@ def fold_coarsest(levels: list[Level[Any]]) -> None:
 
 
 def ids_of(graph: DistributedGraph, names: Array) -> Array:
-    """The numbers in the whole graph of vertices, by their names.  All ranks call it."""
+    """Return the global ids of vertices with these names.  All ranks must call it."""
     return _fetched(graph, names, graph.global_ids) if graph.are_moved else names
 
 
@@ -152,14 +152,14 @@ def _coarsened(graph: DistributedGraph, max_weight: int, seed: int, options: Clu
 
 
 def _through(between: AnyPart, cluster: Array, further: Any) -> Array:
-    """The clusters of clusters, which are vertices of the graph between."""
+    """Return the further clusters of clusters, which are vertices of the graph between."""
     if isinstance(between, Graph):
         return cluster_of_cluster(between, cluster, further)
     return _fetched(between, cluster, further.cluster)
 
 
 def _fetched(graph: DistributedGraph, names: Array, values: Array) -> Array:
-    """What owners have for vertices."""
+    """Return the values that owners have for vertices of these names."""
     route = Route(graph, names)
     received, = route.fetch([values])
     result = graph.space.empty(len(names), received.dtype)
@@ -170,25 +170,25 @@ def _fetched(graph: DistributedGraph, names: Array, values: Array) -> Array:
 
 def projected(comm: Communicator, graph: AnyPart, cluster: Array, values: Array,
               coarse: AnyPart) -> Array:
-    """The value of each cluster, which all of its vertices have.
+    """Return the value of each cluster, which all of its vertices have.
 
-    All ranks call it.
+    All ranks must call it.
 
     Parameters
     ----------
     comm : Communicator
     graph : DistributedGraph or Graph
     cluster : array
-        As the levels have it.
+        The cluster map of the level of `graph`.
     values : array of int32
-        Of the vertices of `graph`; of several ranks, of own vertices.
+        Values of the vertices of `graph`, or of own vertices if it is distributed.
     coarse : DistributedGraph or Graph
-        The graph of the clusters, or one that is coarser still.
+        The graph of the clusters, or a coarser one.
 
     Returns
     -------
     array of int32
-        Of the vertices of `coarse`; of several ranks, of own vertices.
+        Values of the vertices of `coarse`, or of own vertices if it is distributed.
 
     Notes
     -----
@@ -216,12 +216,12 @@ def projected(comm: Communicator, graph: AnyPart, cluster: Array, values: Array,
 
 @kl.kernel
 def give_to_own(v, values, cluster, first, last, result):
-    """A cluster of this rank has v's value; all threads write the same value."""
+    """Give v's cluster the value of v if this rank owns it; all threads write the same value."""
     if cluster[v] >= first and cluster[v] < last:
         result[cluster[v] - first] = values[v]
 
 
 @kl.kernel
-def look_up(v, wanted, names, count, values, result):
-    """result[v] = the value for a name."""
-    result[v] = values[lower_bound(names, 0, count, wanted[v])]
+def look_up(v, requested, names, count, values, result):
+    """result[v] = the value for the name requested[v]."""
+    result[v] = values[lower_bound(names, 0, count, requested[v])]

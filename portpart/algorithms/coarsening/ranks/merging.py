@@ -1,6 +1,7 @@
-"""Rows of clusters with those added that other ranks have made: only rows that get any change.
+"""Rows of clusters, to which the rows of other ranks are added.
 
-These and the rows that have arrived are contracted once more, and replace the old ones.
+The rows that change and those that have arrived are contracted once more, and replace the old ones.
+Other rows are copied.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from portpart.primitives import (
 TEAM = 8
 
 NO_OTHERS = 2**62
-"""More own clusters than there ever are: heads are only shifted."""
+"""A number of own clusters that no head reaches, so that heads are only shifted."""
 
 
 class ClusterRows(kl.Record):
@@ -46,9 +47,9 @@ class ArrivedRows(kl.Record):
     degrees : array of int32
     vertex_weights : array of int64
     heads : array of int32
-        Of the arcs of all rows, by their numbers among those of all ranks.
+        Heads of the arcs of all rows: numbers among the clusters of all ranks.
     weights : array
-        Of the arcs.
+        Weights of the arcs.
     """
 
     names: Array
@@ -59,18 +60,18 @@ class ArrivedRows(kl.Record):
 
 
 class HeadNumbers(kl.Record):
-    """How a rank numbers heads: own clusters from 0 on, then foreign ones.
+    """The numbers of heads on a rank: own clusters from 0 on, then foreign ones.
 
     Attributes
     ----------
     foreign : NameIndex
-        Foreign clusters that heads are.
+        The foreign clusters among heads.
     known : array of int32
-        The ones that rows have been made with.
+        Places in `foreign` of the foreign clusters that existing rows have as heads.
     low, own : int
-        The first own cluster, and how many there are.
+        The first own cluster, and the number of own clusters.
     shift : int
-        What is added to the numbers.
+        Added to the numbers.
     """
 
     foreign: NameIndex
@@ -81,31 +82,31 @@ class HeadNumbers(kl.Record):
 
 
 def rows_of(graph: Graph, members: Array, count: int, weight_type: np.dtype) -> ClusterRows:
-    """The rows of this many clusters."""
+    """Return the rows of this many clusters."""
     clusters = Clusters(count, members, graph.space.full(1, count, np.int64))
     return ClusterRows(*rows_of_clusters(graph, clusters, weight_type).arrays())
 
 
 def merged(space: ExecutionSpace, made: ClusterRows, arrived: ArrivedRows, known: Array,
            low: int, own: int, end: int) -> tuple[ClusterRows, Array]:
-    """Rows of own clusters with those added that have arrived.
+    """Return the rows of own clusters, to which the arrived rows are added.
 
     Parameters
     ----------
     space : ExecutionSpace
     made : ClusterRows
-        Of own clusters, and behind them of foreign ones.
+        Rows of own clusters, then of foreign ones.
     arrived : ArrivedRows
     known : array of int64
-        The foreign clusters that heads of `made` are, ascending.
+        The foreign clusters among the heads of `made`, ascending.
     low, own, end : int
-        The first own cluster, how many there are, and how many all ranks have.
+        The first own cluster, and the numbers of own clusters and of those of all ranks.
 
     Returns
     -------
     ClusterRows
     array of int64
-        The foreign clusters that heads are, ascending.
+        The foreign clusters among the heads, ascending.
     """
     foreign = _all_foreign(space, known, arrived.heads, low, own)
     leaders, marks = space.empty(len(arrived.names), np.int32), space.zeros(own, np.int8)
@@ -138,7 +139,7 @@ def merged(space: ExecutionSpace, made: ClusterRows, arrived: ArrivedRows, known
 
 
 def _all_foreign(space: ExecutionSpace, known: Array, heads: Array, low: int, own: int) -> Array:
-    """Foreign clusters of two kinds, ascending and each once."""
+    """Return the foreign clusters that are known or among heads, ascending, each once."""
     more = outside_of(space, heads, low, low + own)
     both = space.empty(len(known) + len(more), np.int64)
     both[: len(known)] = known
@@ -148,7 +149,7 @@ def _all_foreign(space: ExecutionSpace, known: Array, heads: Array, low: int, ow
 
 def _touched_rows(space: ExecutionSpace, made: ClusterRows, arrived: ArrivedRows,
                   heads: HeadNumbers, touched: Array) -> Graph:
-    """The rows that get others, and then these; heads are numbered behind them."""
+    """Return the rows that change, then the arrived ones; numbers of heads begin behind these."""
     num_touched, num_rows = len(touched), len(touched) + len(arrived.names)
     degrees, masses = space.empty(num_rows, np.int32), space.empty(num_rows, np.int64)
     space.parallel_for(num_rows, measure_row, touched, num_touched, made, arrived, degrees, masses)
@@ -162,7 +163,7 @@ def _touched_rows(space: ExecutionSpace, made: ClusterRows, arrived: ArrivedRows
 
 
 def outside_of(space: ExecutionSpace, values: Array, low: int, high: int) -> Array:
-    """The values that are below `low`, or not below `high`."""
+    """Return the values that are below `low`, or not below `high`."""
     outside = space.empty(len(values), np.int8)
     space.parallel_for(len(values), mark_outside, values, low, high, outside)
     return gather(space, values, positions_of(space, outside))
@@ -182,13 +183,13 @@ def mark_leader(i, leaders, marks):
 
 @kl.kernel
 def find_place(i, names, index: NameIndex, places):
-    """places[i] = where a name stands in the index."""
+    """places[i] = the place of a name in the index."""
     places[i] = kl.int32(place_of(names[i], index))
 
 
 @kl.kernel
 def place_row(i, touched, leaders, places, num_touched, num_rows, members):
-    """The place of a row among the touched ones; heads behind the rows have others."""
+    """members[i] = the place of row i among the changed rows, or of a head behind these."""
     place = kl.int64(i)
     if i >= num_rows:
         place = num_touched + i - num_rows
@@ -199,7 +200,7 @@ def place_row(i, touched, leaders, places, num_touched, num_rows, members):
 
 @kl.kernel
 def measure_row(i, touched, num_touched, made: ClusterRows, arrived: ArrivedRows, degrees, masses):
-    """The length of a row that is touched or has arrived, and the weight that it stands for."""
+    """Store the length and the vertex weight of a row that changes or has arrived."""
     if i < num_touched:
         c = kl.int64(touched[i])
         degrees[i] = kl.int32(made.offsets[c + 1] - made.offsets[c])
@@ -211,7 +212,7 @@ def measure_row(i, touched, num_touched, made: ClusterRows, arrived: ArrivedRows
 
 @kl.device
 def renumbered(target, heads: HeadNumbers):
-    """A head of the rows that were made, by its place among all foreign clusters."""
+    """Return the number of a head of existing rows, by its place among all foreign clusters."""
     number = kl.int64(target)
     if number >= heads.own:
         number = kl.int64(heads.own + heads.known[number - heads.own])
@@ -220,7 +221,7 @@ def renumbered(target, heads: HeadNumbers):
 
 @kl.kernel
 def copy_row(i, sources, places, given: ClusterRows, heads: HeadNumbers, result: ClusterRows):
-    """Copy row i, or sources[i], to row i, or places[i], and give its heads other numbers."""
+    """Copy row i, or sources[i], to row i, or places[i], and renumber its heads."""
     source = kl.value_or(sources, i, i)
     place = kl.value_or(places, i, i)
     begin = kl.int64(given.offsets[source])
@@ -234,7 +235,7 @@ def copy_row(i, sources, places, given: ClusterRows, heads: HeadNumbers, result:
 
 @kl.kernel
 def copy_arrived(arc, arrived: ArrivedRows, begin, heads: HeadNumbers, rows: ClusterRows):
-    """Copy an arc that has arrived, with its head by the number that this rank gives it."""
+    """Copy an arc that has arrived, with the number that this rank gives its head."""
     number = kl.int64(arrived.heads[arc]) - heads.low
     if number < 0 or number >= heads.own:
         number = heads.own + place_of(arrived.heads[arc], heads.foreign)

@@ -1,7 +1,7 @@
-"""Kernels of a round of clustering over several ranks: `cluster_rounds`, where leaders are remote.
+"""Kernels of a round of clustering over several ranks: `cluster_rounds` with remote leaders.
 
-A cluster has the handle of its leader.  Owners of leaders decide about requests; a rank adds up
-the requests of its vertices for a cluster of another rank, and asks for all of them together.
+A cluster has the handle of its leader.  Owners of leaders reply to requests.  A rank adds up the
+requests of its vertices to a cluster of another rank, and sends one request for all of them.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ from portpart.graphs.ranks import Identities
 from portpart.primitives import Halo, rank_of
 
 IS_WATCHED = -1
-"""In place of a weight that asks for room: the cluster's weight is wanted if it changes."""
+"""Replaces the weight of a request: the rank only watches how the cluster's weight changes."""
 
 HAS_JOINED = 3
-"""In place of what a vertex asks: it has found room."""
+"""Replaces the request of a vertex that has joined a cluster."""
 
 REFUSED = -1
-"""In place of what a cluster would weigh: its leader moves."""
+"""Replaces the weight of a cluster whose leader moves."""
 
 
 class ForeignRequests(kl.Record):
-    """Requests to clusters of other ranks; sizes are the handles of vertices that are not own.
+    """Requests to clusters of other ranks; the size is the number of handles of other vertices.
 
     Attributes
     ----------
     places : array of int32
-        Which request is for a cluster; 0 for clusters without one.
+        The number of the request to each cluster; 0 for clusters without one.
     sums : array of int64
-        The weight of the vertices that ask.
+        The weight of the vertices that request to join.
     handles : array of int32
-        The clusters that are asked.
+        The requested clusters.
     """
 
     places: Array = kl.work(np.int32, int, zeros=True)
@@ -54,23 +54,23 @@ class ForeignRequests(kl.Record):
 
 
 class Replies(kl.Record):
-    """What owners reply to requests.
+    """Replies of owners to requests.
 
     Attributes
     ----------
     totals : array of int64
-        What a cluster would weigh with all that ask, or `REFUSED`.
+        The weight of a cluster with all requests, or `REFUSED`.
     sums : array of int64
         The weight of requests granted here.
-    are_chosen : array of int32
-        How many these are.
+    num_granted : array of int32
+        The number of these requests.
     granted : array of int64
-        What a cluster would weigh with all that are chosen anywhere.
+        The weight of a cluster with all requests granted on any rank.
     """
 
     totals: Array
     sums: Array
-    are_chosen: Array
+    num_granted: Array
     granted: Array
 
 
@@ -81,7 +81,7 @@ class Arrived(kl.Record):
     ----------
     leaders : array of int32
     weights : array of int64
-        The weight of the vertices that ask, or `IS_WATCHED`.
+        The weight of the vertices that request to join, or `IS_WATCHED`.
     """
 
     leaders: Array
@@ -89,7 +89,7 @@ class Arrived(kl.Record):
 
 
 class Border(kl.Record):
-    """Own vertices that are ghosts elsewhere; sizes are their number.
+    """Own vertices that are ghosts elsewhere; the size is their number.
 
     Attributes
     ----------
@@ -111,11 +111,11 @@ class GhostItems(kl.Record):
     ----------
     places : array of int32
     leaders : array of int32 or int64
-        The name of the leader of its cluster.
+        The name of the leader of the vertex's cluster.
     weights : array of int64
-        What the cluster weighs.
+        The weight of the cluster.
     leader_ids : array of int32 or int64, or None
-        The global id of the leader, where that is not its name.
+        The global id of the leader, if it differs from the name.
     """
 
     places: Array
@@ -126,7 +126,7 @@ class GhostItems(kl.Record):
 
 @kl.kernel
 def begin_ghost(i, graph: Csr, rounds: ClusterRounds):
-    """Every ghost leads a cluster of itself."""
+    """Make ghost i the leader of a cluster of its own."""
     v = rounds.vertices + i
     rounds.cluster[v] = kl.int32(v)
     rounds.cluster_weight[v] = kl.value_or(graph.vertex_weights, v, 1)
@@ -142,9 +142,10 @@ def mark_border(v, halo: Halo, marks):
 @kl.kernel
 def request_capacity(i, listed: VertexList, graph: Csr, rounds: ClusterRounds,
                      requested: ForeignRequests):
-    """If v moves, request capacity, at once if the leader that it proposes is own and stays.
+    """If v moves, request to join the cluster that it proposes.
 
-    Atomic, independent of order but for the list.
+    A request to an own leader that stays is entered at once, one to another rank in `requested`.
+    Atomic; only the list depends on the order.
     """
     v = listed.active[i]
     rounds.join_requests[v] = kl.int8(0)
@@ -163,7 +164,7 @@ def request_capacity(i, listed: VertexList, graph: Csr, rounds: ClusterRounds,
 
 @kl.kernel
 def write_request(i, order, known, requested: ForeignRequests, local, own, names, weights):
-    """Request i: one to a cluster, or, for handles behind those of the rows, to watch it."""
+    """Write request i, to join a cluster or, for handles behind those of rows, to watch it."""
     number = kl.int64(order[i])
     handle = local + number - requested.length
     weights[i] = kl.int64(IS_WATCHED)
@@ -176,7 +177,7 @@ def write_request(i, order, known, requested: ForeignRequests, local, own, names
 
 @kl.kernel
 def enter_request(i, arrived: Arrived, rounds: ClusterRounds):
-    """Enter a request to a leader that stays; atomic, independent of order."""
+    """Enter a request to a leader that stays.  Atomic; the result does not depend on the order."""
     c = arrived.leaders[i]
     if arrived.weights[i] != IS_WATCHED and rounds.moves[c] == 0:
         kl.atomic_add(rounds.requested, c, arrived.weights[i])
@@ -184,7 +185,7 @@ def enter_request(i, arrived: Arrived, rounds: ClusterRounds):
 
 @kl.kernel
 def reply(i, arrived: Arrived, rounds: ClusterRounds, totals, overfull):
-    """The weight of a cluster with all requests; overfull[0] = 1 if it is too much anywhere."""
+    """Store the weight of a cluster with all requests; overfull[0] = 1 if one is too heavy."""
     c = arrived.leaders[i]
     total = kl.int64(REFUSED)
     if arrived.weights[i] != IS_WATCHED and rounds.moves[c] == 0:
@@ -197,8 +198,9 @@ def reply(i, arrived: Arrived, rounds: ClusterRounds, totals, overfull):
 @kl.kernel
 def grant_requests(i, listed: VertexList, graph: Csr, rounds: ClusterRounds,
                    requested: ForeignRequests, replies: Replies, turn):
-    """Where too many ask, choose about as many as fill half of the room; atomic, independent of
-    order.
+    """If a cluster gets too many requests, grant about as many as fill half of its free capacity.
+
+    Atomic; the result does not depend on the order.
     """
     v = listed.active[i]
     if rounds.join_requests[v] != 0:
@@ -218,28 +220,29 @@ def grant_requests(i, listed: VertexList, graph: Csr, rounds: ClusterRounds,
                 weight = kl.value_or(graph.vertex_weights, v, 1)
                 if c >= rounds.vertices:
                     kl.atomic_add(replies.sums, place, weight)
-                    kl.atomic_add(replies.are_chosen, place, 1)
+                    kl.atomic_add(replies.num_granted, place, 1)
                 else:
                     kl.atomic_add(rounds.granted, c, weight)
 
 
 @kl.kernel
 def enter_granted(i, arrived: Arrived, rounds: ClusterRounds):
-    """Enter granted requests; atomic, independent of order."""
+    """Enter granted requests.  Atomic; the result does not depend on the order."""
     kl.atomic_add(rounds.granted, arrived.leaders[i], arrived.weights[i])
 
 
 @kl.kernel
-def reply_chosen(i, arrived: Arrived, rounds: ClusterRounds, totals):
-    """totals[i] = what a cluster would weigh with all that are chosen."""
+def reply_granted(i, arrived: Arrived, rounds: ClusterRounds, totals):
+    """totals[i] = the weight of a cluster with all granted requests."""
     totals[i] = rounds.granted[arrived.leaders[i]]
 
 
 @kl.kernel
 def join_clusters(i, listed: VertexList, graph: Csr, rounds: ClusterRounds,
                   requested: ForeignRequests, replies: Replies, round_number):
-    """Move v if there is room for all that ask, or for all that are chosen; atomic, independent of
-    order.
+    """Move v if all requests fit, or if v's request is granted and all granted ones fit.
+
+    Atomic; the result does not depend on the order.
     """
     v = listed.active[i]
     if rounds.join_requests[v] != 0:
@@ -266,7 +269,7 @@ def join_clusters(i, listed: VertexList, graph: Csr, rounds: ClusterRounds,
 
 @kl.kernel
 def admit_request(i, arrived: Arrived, rounds: ClusterRounds, of_granted, round_number):
-    """Vertices of another rank join an own cluster: all that request it, or the granted ones."""
+    """Add vertices of another rank to an own cluster: all that request it, or the granted ones."""
     c = arrived.leaders[i]
     fits = rounds.requested[c] <= rounds.max_weight
     if of_granted != 0:
@@ -294,16 +297,16 @@ def list_changed(i, border: Border, rounds: ClusterRounds, round_number):
 
 
 @kl.kernel
-def settle_requests(i, arrived: Arrived, rounds: ClusterRounds):
-    """Make a cluster that other ranks have asked ready for the next round."""
+def reset_requests(i, arrived: Arrived, rounds: ClusterRounds):
+    """Reset a cluster that other ranks have requested to join, for the next round."""
     c = arrived.leaders[i]
     rounds.requested[c] = rounds.cluster_weight[c]
     rounds.granted[c] = rounds.cluster_weight[c]
 
 
 @kl.kernel
-def settle_listed(i, listed: VertexList, rounds: ClusterRounds):
-    """Make v, and the own cluster that it has asked, ready for the next round."""
+def reset_listed(i, listed: VertexList, rounds: ClusterRounds):
+    """Reset v and the own cluster that it has requested to join, for the next round."""
     v = listed.active[i]
     rounds.moves[v] = kl.int8(0)
     if rounds.join_requests[v] != 0:
@@ -315,7 +318,7 @@ def settle_listed(i, listed: VertexList, rounds: ClusterRounds):
 
 @kl.kernel
 def count_items(i, border: Border, halo: Halo, counts):
-    """Count the ranks that have a vertex as a ghost; atomic."""
+    """Count the ranks that have a vertex as a ghost.  Atomic."""
     v = border.changed[i]
     for entry in range(halo.begin[v], halo.begin[v + 1]):
         kl.atomic_add(counts, halo.ranks[entry], 1)
@@ -324,7 +327,7 @@ def count_items(i, border: Border, halo: Halo, counts):
 @kl.kernel
 def write_items(i, border: Border, halo: Halo, identities: Identities, rounds: ClusterRounds,
                 next_item, items: GhostItems, are_moved: kl.StaticValue):
-    """Write the updates of a vertex's ghosts; atomic, in any order."""
+    """Write the updates of a vertex's ghosts.  Atomic; in any order."""
     v = border.changed[i]
     leader = rounds.cluster[v]
     for entry in range(halo.begin[v], halo.begin[v + 1]):
@@ -338,13 +341,13 @@ def write_items(i, border: Border, halo: Halo, identities: Identities, rounds: C
 
 @kl.device
 def ghost_of_item(i, firsts, size, halo: Halo, items: GhostItems):
-    """The ghost that item i is for; items of rank r are those behind firsts[r]."""
+    """Return the ghost of item i; items of rank r begin at firsts[r]."""
     return halo.ghost_first[rank_of(firsts, i, size)] + items.places[i]
 
 
 @kl.kernel
 def enter_ghost(i, firsts, size, halo: Halo, items: GhostItems, handles, rounds: ClusterRounds):
-    """A ghost has joined a cluster, or leads one."""
+    """Store the cluster of a ghost that has joined or leads one, and a foreign one's weight."""
     ghost = ghost_of_item(i, firsts, size, halo, items)
     handle = kl.int64(handles[i])
     rounds.cluster[ghost] = kl.int32(handle)
@@ -355,7 +358,7 @@ def enter_ghost(i, firsts, size, halo: Halo, items: GhostItems, handles, rounds:
 
 @kl.kernel
 def label_leader(i, firsts, size, halo: Halo, items: GhostItems, handles, label):
-    """A leader that is no ghost has the label of a ghost of its cluster.
+    """Give a leader that is no ghost the label of a ghost of its cluster.
 
     All threads write the same value.
     """
@@ -366,5 +369,5 @@ def label_leader(i, firsts, size, halo: Halo, items: GhostItems, handles, label)
 
 @kl.kernel
 def enter_weight(i, handles, weights, rounds: ClusterRounds):
-    """A cluster that is watched weighs this."""
+    """Store the weight of a watched cluster."""
     rounds.cluster_weight[handles[i]] = weights[i]

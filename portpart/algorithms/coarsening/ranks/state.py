@@ -1,4 +1,4 @@
-"""What a rank knows while clusters of a graph of several ranks are found."""
+"""The state of a rank while clusters of a graph of several ranks are computed."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ class State:
     Attributes
     ----------
     handles : Handles
-        Of leaders.
+        Handles of leaders.
     rounds : ClusterRounds
-        By handles: clusters of own vertices and ghosts, weights of all clusters; proposals and
-        requests of own vertices, and requests to them.  Labels of own vertices; ghosts have theirs
-        once received.
+        Indexed by handles: clusters of own vertices and ghosts, weights of all clusters, proposals
+        and requests of own vertices, and requests to them.  Labels of own vertices, and of ghosts
+        once they are received.
     listed : VertexList
         Own vertices that take part in the round.
     border : Border
     weight_kind : dtype
-        For weights of clusters on their way.
+        Type of cluster weights in messages.
     """
 
     def __init__(self, graph: DistributedGraph, max_weight: int, seed: int,
@@ -73,7 +73,7 @@ class State:
 
     @property
     def csr(self) -> Csr:
-        """Rows whose global ids are those of handles; a rank that is alone has handles for ids."""
+        """The rows with global ids by handles; on a single rank handles are the ids."""
         is_alone = self.graph.comm.size == 1 and not self.graph.are_moved
         ids = None if is_alone else self.handles.global_ids
         return self.graph.local.csr.replaced(global_ids=ids)
@@ -83,13 +83,13 @@ class State:
             coarsening.VertexList.own_words(self.space.zeros(2, np.int64)))
 
     def num_listed(self) -> tuple[int, int]:
-        """Vertices on the list, and those of them that are wide."""
+        """Return the number of vertices on the list, and of wide ones among them."""
         if self._num_listed is None:
             self._num_listed = tuple(self.space.to_host(self.listed.own_words.array).tolist())
         return self._num_listed
 
     def propose_among_single(self) -> None:
-        """All vertices are single, and listed."""
+        """List all vertices, which are single, and compute their proposals."""
         self._num_listed = None
         proposal = coarsening.propose_neighbour.bound(by=coarsening.HEAVY_EDGE.of_neighbours)
         self.space.parallel_for(self.own, coarsening.list_singles, self.csr, self.rounds,
@@ -98,7 +98,7 @@ class State:
                                 team=team_for_all(self.graph.local))
 
     def propose_among_clusters(self, rounds: coarsening.ClusterRounds) -> None:
-        """Vertices on the list make their proposals."""
+        """Compute the proposals of the listed vertices."""
         space, (length, wide) = self.space, self.num_listed()
         rows = coarsening.HashRows.allocate(space, self.sizes).over(
             coarsening.HashRows.own_words(space.zeros(1, np.int64)))
@@ -111,7 +111,7 @@ class State:
                            self.listed.active, self.csr, rounds, team=TEAM)
 
     def list_next(self, then: Any) -> int:
-        """List the vertices of the next round, or the single ones in the end."""
+        """List the vertices of the next round, or in the end the single ones, and count them."""
         self.spare.own_words.array[:] = 0
         if then is coarsening.list_rest:
             self.space.parallel_for(self.num_listed()[0], then, self.csr, self.rounds,
