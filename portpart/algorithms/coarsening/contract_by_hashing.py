@@ -88,8 +88,8 @@ class ArcSpans(kl.Record):
     Attributes
     ----------
     stops, shifts : team array of int64
-        The positions stops[m - 1] ... stops[m] - 1 are those of arcs of member m; shifts[m] more
-        is the place of an arc in the graph.
+        Positions stops[m - 1] ... stops[m] - 1 are arcs of member m; position + shifts[m] is the
+        place of an arc in the graph.
     """
 
     stops: Array

@@ -152,8 +152,8 @@ class PinSpans(kl.Record):
     Attributes
     ----------
     stops, shifts, counts : team array of int32, int64 and int64
-        The positions stops[i - 1] ... stops[i] - 1 are those of pins of net i; shifts[i] more is
-        the place of a pin among all pins; each counts counts[i].
+        Positions stops[i - 1] ... stops[i] - 1 are pins of net i; position + shifts[i] is the place
+        of a pin among all pins.  Each pin counts counts[i].
     """
 
     stops: Array
