@@ -1,8 +1,8 @@
 """Proposals of vertices: the best of the neighbours or clusters that each may be merged with.
 
-Matchings, clusterings and groupings differ in the candidates, in how these are rated, and
-in what is kept of the best one.  Scores decide, then a seeded hash of the two ids or the smaller
-id; the order of candidates and the number of lanes do not.
+Matching, clustering and grouping differ in the candidates, in their ratings, and in what they keep
+of the best one.  The largest score wins.  A seeded hash of the two ids, or the smaller id, breaks
+ties.  The result does not depend on the order of candidates or on the number of lanes.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from portpart.primitives import HIGHEST, LOWEST, NO_VERTEX, hash_of, pair_hash, 
 
 
 class Proposals(kl.Record):
-    """The proposals of n vertices, what restricts them, and the clusters that they are among.
+    """The proposals of n vertices, their restrictions, and the clusters among which they are made.
 
     Attributes
     ----------
     seed : int
-        Decides between candidates of equal score.
+        Breaks ties between candidates of equal score.
     max_weight : int
-        What is joined may weigh no more.
+        Maximum weight of vertices that are joined.
     label : array of int32, shape (n,), or None
         Only vertices of equal label are joined.
     total : int or None
-        What some ratings and scores multiply weights with.
+        Factor of weights in some ratings and scores.
     proposal : array of int32
         The best candidate of each vertex, or -1.
     cluster : array of int32, shape (n,), or None
@@ -47,20 +47,20 @@ class Proposals(kl.Record):
 
 @kl.device
 def cluster_capacity(v, graph: Csr, proposals: Proposals):
-    """What may be joined with v may weigh so much."""
+    """Return the maximum weight of a vertex or cluster that v may be joined with."""
     return proposals.max_weight - kl.value_or(graph.vertex_weights, v, 1)
 
 
 @kl.device
 def head_of(arc, graph: Csr, proposals: Proposals):
-    """The head of an arc."""
+    """Return the head of an arc."""
     return graph.targets[arc]
 
 
 @kl.device
-def may_join(v, u, own, room, graph: Csr, proposals: Proposals):
-    """Whether vertex u weighs no more than `room` and is of v's label."""
-    return kl.value_or(graph.vertex_weights, u, 1) <= room and (
+def may_join(v, u, own, limit, graph: Csr, proposals: Proposals):
+    """Whether vertex u weighs at most `limit` and has v's label."""
+    return kl.value_or(graph.vertex_weights, u, 1) <= limit and (
         kl.value_or(proposals.label, u, 0) == kl.value_or(proposals.label, v, 0))
 
 
@@ -69,19 +69,19 @@ def may_join(v, u, own, room, graph: Csr, proposals: Proposals):
 
 @kl.device
 def tie_hash(v, c, own, graph: kl.Record, seed):
-    """Decides between candidates of one score; `own`, if it is one of them, comes first."""
+    """Return the key that breaks ties between equal scores; that of `own` is the highest."""
     return kl.int64(HIGHEST) if c == own else pair_hash(v, c, seed)
 
 
 @kl.device
 def directed_tie_hash(v, c, own, graph: kl.Record, seed):
-    """The same, but two vertices may decide differently on the pair that they are."""
+    """Return a key that breaks ties, and that may differ between the two directions of a pair."""
     return kl.int64(HIGHEST) if c == own else hash_of(c, hash_of(v, seed))
 
 
 @kl.device
 def smallest_id(v, c, own, graph: kl.Record, seed):
-    """Decides for the candidate of the smallest id; `own`, if it is one of them, comes first."""
+    """Return a key that is larger for smaller ids; that of `own` is the highest."""
     return kl.int64(HIGHEST) if c == own else -kl.int64(c)
 
 
@@ -93,34 +93,34 @@ def keep_best_score(v, best, score, search: Proposals):
 
 
 @kl.device
-def any_candidate(v, c, own, room, graph: kl.Record, search: Proposals):
-    """Every candidate will do."""
+def any_candidate(v, c, own, limit, graph: kl.Record, search: Proposals):
+    """Accept every candidate."""
     return True
 
 
 @dataclass(frozen=True)
 class Choice(kl.Static):
-    """Which candidates there are, how they are rated, and what is kept of the best one.
+    """The candidates, their ratings, and what is kept of the best one.
 
     Attributes
     ----------
     candidate : DeviceFunction
-        ``candidate(place, graph, search)``: the vertex at a place.
+        ``candidate(place, graph, search)`` returns the vertex at a place.
     fits : DeviceFunction
-        ``fits(v, c, own, room, graph, search)``: whether a candidate may be taken, asked before it
-        is rated.  Where it always may, a compiler sees that and reads ahead.
+        ``fits(v, c, own, limit, graph, search)`` returns whether a candidate may be taken, before
+        it is rated.  If it always returns True, a compiler can read ahead.
     rate : DeviceFunction
-        ``rate(place, c, v, graph, search)``: the score of candidate c, of which more is better.
+        ``rate(place, c, v, graph, search)`` returns the score of candidate c; larger is better.
     keep : DeviceFunction
-        ``keep(v, best, score, search)``: keeps what was found, by the first lane; the score is the
-        lane's own, so that a maximum over the team is the best one's.
+        ``keep(v, best, score, search)`` stores the result, by the first lane.  The score is the
+        lane's own; its maximum over the team is that of the best candidate.
     score_type : Word
         int64 or float64.
     admits : DeviceFunction
-        As `fits`, asked where the score is good enough: for what takes longer to find out than a
-        score does.
+        As `fits`, but called only if the score is good enough: for checks that take longer than
+        a rating.
     tie : DeviceFunction
-        ``tie(v, c, own, graph, seed)``: of candidates of equal score that with the most is taken.
+        ``tie(v, c, own, graph, seed)`` returns a key; among equal scores the largest key wins.
     """
 
     candidate: kl.DeviceFunction
@@ -133,16 +133,16 @@ class Choice(kl.Static):
 
 
 @kl.device
-def best_candidate(v, own, room, begin, end, graph: kl.Record, search: Proposals, by: Choice):
-    """Keep the best candidate at the places begin ... end-1, or that there is none."""
+def best_candidate(v, own, limit, begin, end, graph: kl.Record, search: Proposals, by: Choice):
+    """Keep the best candidate at the places begin ... end-1, or `NO_VERTEX` if there is none."""
     best_score = by.score_type(LOWEST)
     best_hash = kl.int64(LOWEST)
     best = kl.int32(NO_VERTEX)
     for place in range(kl.int64(begin) + kl.lane(), kl.int64(end), kl.team_size()):
         c = by.candidate(place, graph, search)
-        if by.fits(v, c, own, room, graph, search):
+        if by.fits(v, c, own, limit, graph, search):
             score = by.rate(place, c, v, graph, search)
-            if score >= best_score and by.admits(v, c, own, room, graph, search):
+            if score >= best_score and by.admits(v, c, own, limit, graph, search):
                 hashed = by.tie(v, c, own, graph, search.seed)
                 if score > best_score or hashed > best_hash:
                     best_score = score

@@ -1,9 +1,9 @@
-"""What clustering leaves single: vertices that rate the same cluster highest are grouped.
+"""Two-hop clustering: single vertices that rate the same cluster highest are grouped.
 
 They are mostly the leaves of hubs; their preferred cluster has no capacity for them.  Isolated
-vertices share a separate key.  Vertices with the same preferred cluster are dealt by a hash into
-groups of about half the weight limit of a group.  A group that is still too heavy keeps some of
-them, by another hash.  Nothing is sorted, and nothing depends on the order of threads.
+vertices share a separate key.  A hash distributes the vertices that prefer a cluster to groups of
+about half the weight limit.  If a group is still too heavy, another hash selects the vertices that
+it keeps.  Nothing is sorted, and nothing depends on the order of threads.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ from portpart.primitives import NO_VERTEX, hash_of, is_drawn, mixed
 LAST = 2**31 - 1
 
 FILL = 2
-"""Groups are this many times lighter than they may be, on average."""
+"""The weight limit of groups divided by their mean weight."""
 
 
 class TwoHopGroups(kl.Record):
-    """Preferred clusters of unclustered vertices, and groups of those with the same one.
+    """Preferred clusters of single vertices, and groups of vertices with the same one.
 
-    Most lies in arrays that the rounds no longer need.  An element belongs to a preferred cluster,
-    the number of a cluster or a key behind all clusters; or to a group.
+    Most arrays are those that the rounds no longer need.  An element belongs to a group or to a
+    preferred cluster, which is a cluster or a key behind all clusters.
 
     Attributes
     ----------
     count : array of int32
-        How many vertices prefer the cluster.
+        Number of vertices that prefer the cluster.
     weight : array of int64
         Their weight.
     first : array of int32
-        The smallest of them; once groups are numbered -1 - the number of the first group.
+        The smallest of them; after groups are numbered, -1 - the number of the first group.
     group_leader : array of int32
         The smallest vertex of the group.
     group_weight, group_granted : array of int64
-        The weight of all in the group, and of its granted members.
+        The weight of the group, and of its granted members.
     """
 
     first: Array = kl.work(np.int32, of_keys)
@@ -57,7 +57,7 @@ class TwoHopGroups(kl.Record):
     groups: int = kl.word()  # groups of all preferred clusters
 
     def sharing(self, rounds: ClusterRounds, spare: VertexList) -> TwoHopGroups:
-        """The same with arrays of the rounds, and of the list that no vertex is on."""
+        """Return the record with arrays of the rounds, and of a list that is not in use."""
         return self.replaced(
             count=rounds.others, weight=rounds.requested, group_leader=spare.active,
             group_weight=rounds.granted, group_granted=rounds.cluster_weight,
@@ -66,13 +66,13 @@ class TwoHopGroups(kl.Record):
 
 @kl.device
 def isolated_key(v, rounds: ClusterRounds):
-    """The key of a vertex without a proposal, which some of its label share."""
+    """Return the key of a vertex without a proposal; vertices of one label share it."""
     return hash_of(kl.value_or(rounds.label, v, 0), 0) & (ISOLATED_KEYS - 1)
 
 
 @kl.device
 def preferred_cluster(v, rounds: ClusterRounds):
-    """The cluster that v rates highest, or a key behind all clusters."""
+    """Return the cluster that v rates highest, or a key behind all clusters."""
     key = kl.int64(rounds.proposal[v])
     if key == NO_VERTEX:
         key = rounds.vertices + isolated_key(v, rounds)
@@ -81,13 +81,13 @@ def preferred_cluster(v, rounds: ClusterRounds):
 
 @kl.device
 def groups_for(count, weight, max_weight):
-    """Number of groups for the vertices, of a weight, that prefer a cluster."""
+    """Return the number of groups for `count` vertices of a total weight that prefer a cluster."""
     return min(FILL * (weight // max(1, max_weight)) + FILL, (kl.int64(count) + 1) // 2)
 
 
 @kl.device
 def is_granted_in_group(global_id, weight, leads, rounds: ClusterRounds):
-    """Whether a vertex is in its group of a weight: it leads, or all fit, or a hash grants it."""
+    """Whether a vertex may be in its group of this weight: it leads, all fit, or a hash says so."""
     chance = kl.float64(rounds.max_weight) / kl.float64(FILL * max(1, weight))
     favoured = is_drawn(hash_of(global_id, mixed(rounds.seed)), chance)
     return favoured or leads or weight <= rounds.max_weight
@@ -95,7 +95,7 @@ def is_granted_in_group(global_id, weight, leads, rounds: ClusterRounds):
 
 @kl.kernel
 def clear_preferred(key, groups: TwoHopGroups):
-    """No vertex prefers the cluster, none is in the group of the same number."""
+    """Reset a preferred cluster, and the group of the same number."""
     groups.count[key] = kl.int32(0)
     groups.weight[key] = kl.int64(0)
     groups.first[key] = kl.int32(LAST)
@@ -106,7 +106,7 @@ def clear_preferred(key, groups: TwoHopGroups):
 
 @kl.kernel
 def count_preferred(i, listed: VertexList, graph: Csr, rounds: ClusterRounds, groups: TwoHopGroups):
-    """Count v for its preferred cluster; atomic, independent of order."""
+    """Count v for its preferred cluster.  Atomic; the result does not depend on the order."""
     v = listed.active[i]
     key = preferred_cluster(v, rounds)
     kl.atomic_add(groups.count, key, 1)
@@ -116,9 +116,9 @@ def count_preferred(i, listed: VertexList, graph: Csr, rounds: ClusterRounds, gr
 
 @kl.kernel
 def place_groups(i, listed: VertexList, rounds: ClusterRounds, groups: TwoHopGroups):
-    """Number the groups of a preferred cluster consecutively; clusters come in any order.
+    """Number the groups of a preferred cluster consecutively.  Atomic; clusters are in any order.
 
-    The number, made negative, takes the place of the first vertex, which compares with no vertex.
+    A negative form of the number replaces the first vertex, so that it equals no vertex.
     """
     v = listed.active[i]
     key = preferred_cluster(v, rounds)
@@ -130,10 +130,9 @@ def place_groups(i, listed: VertexList, rounds: ClusterRounds, groups: TwoHopGro
 
 @kl.kernel
 def enter_group(i, listed: VertexList, graph: Csr, rounds: ClusterRounds, groups: TwoHopGroups):
-    """Deal v into a group of its preferred cluster, led by its smallest vertex; atomic, independent
-    of order.
+    """Assign v to a group of its preferred cluster by a hash; the smallest vertex leads the group.
 
-    The group replaces v's proposal.
+    The group replaces v's proposal.  Atomic; the result does not depend on the order.
     """
     v = listed.active[i]
     key = preferred_cluster(v, rounds)
@@ -150,8 +149,9 @@ def enter_group(i, listed: VertexList, graph: Csr, rounds: ClusterRounds, groups
 
 @kl.kernel
 def grant_in_group(i, listed: VertexList, graph: Csr, rounds: ClusterRounds, groups: TwoHopGroups):
-    """Grant the leader of a group, and about as many of the others as fit; atomic, independent of
-    order.
+    """Grant v's request if v leads its group; grant about as many of the other requests as fit.
+
+    Atomic; the result does not depend on the order.
     """
     v = listed.active[i]
     group = rounds.proposal[v]
