@@ -1,4 +1,4 @@
-"""File formats: one module a format."""
+"""File formats: one module per format."""
 
 from portpart.base.doors import door
 

@@ -13,22 +13,22 @@ from numpy.lib import format as npy
 from portpart.errors import GraphFormatError
 from portpart.formats.text import CHUNK, are_integers
 
-# Arrays in NumPy's own format, from bytes that may be damaged or lie about their size ----------
+# Arrays in NumPy's own format, from bytes that may be damaged or have a wrong size -------------
 
 
 ARRAY_BEGINS = b"\x93NUMPY"
 
 HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
-"""What reads the header of each version of the format."""
+"""Readers of the header of each version of the format."""
 
 
 def read_array(name: str, stream: Any, size: int) -> np.ndarray:
-    """The array in a stream of `size` bytes.
+    """Return the array in a stream of `size` bytes.
 
     Raises
     ------
     GraphFormatError
-        If there is none, it holds Python objects, or its header promises more than `size`.
+        If it has no array, holds Python objects, or needs more than `size` bytes by its header.
     """
     shape, fortran, dtype = header_of(name, stream)
     try:
@@ -42,13 +42,13 @@ def read_array(name: str, stream: Any, size: int) -> np.ndarray:
             raise GraphFormatError(f"{name}: ends in the middle of an array")
     except (GraphFormatError, MemoryError):
         raise
-    except Exception as problem:  # whatever unpacks the stream
+    except Exception as problem:  # any error of the unpacked stream
         raise _damaged(name, problem) from problem
     return array
 
 
 def header_of(name: str, stream: Any) -> tuple[tuple[int, ...], bool, np.dtype]:
-    """Shape, order and type of the array that follows in a stream.
+    """Return shape, order and type of the array that follows in a stream.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def _damaged(name: str, problem: Exception) -> GraphFormatError:
 
 
 def _filled(array: np.ndarray, stream: Any) -> bool:
-    """Read an array's bytes in pieces, so that they are in memory once; whether all were there."""
+    """Read an array's bytes in pieces, so that they are in memory once; return if complete."""
     room = array.reshape(-1).view(np.uint8)
     while len(room):
         piece = stream.read(min(CHUNK, len(room)))
@@ -83,20 +83,22 @@ def _filled(array: np.ndarray, stream: Any) -> bool:
 
 
 def _first_line(problem: BaseException) -> str:
-    """What an exception says, in one line."""
+    """Return the message of an exception, in one line."""
     lines = str(problem).strip().splitlines()
     return lines[0] if lines else type(problem).__name__
 
 
-# Names of vertices as plain arrays of an archive: integers, or the bytes of all words in a row
+# Names of vertices as plain arrays of an archive: integers, or the bytes of all words
 
 
 NAMES, ENDS = "vertex_names", "vertex_name_ends"
-"""Integers alone are `NAMES`; of words these are the bytes in UTF-8, and `ENDS` where each ends."""
+"""Integers are stored as `NAMES`; for words, `NAMES` has their bytes in UTF-8 and `ENDS` where each
+ends.
+"""
 
 
 def packed_names(names: Sequence[Hashable] | None) -> dict[str, np.ndarray]:
-    """The arrays of some names; names that are not integers are kept as their text."""
+    """Return the arrays of some names; names that are not integers are stored as their text."""
     if names is None:
         return {}
     if are_integers(names):
@@ -107,12 +109,12 @@ def packed_names(names: Sequence[Hashable] | None) -> dict[str, np.ndarray]:
 
 
 def names_of(arrays: Mapping[str, np.ndarray], n: int, where: str) -> list[Hashable] | None:
-    """The names of `n` vertices in the arrays of an archive that is called `where`, if it has any.
+    """Return the names of `n` vertices in the arrays of an archive called `where`, if it has any.
 
     Raises
     ------
     GraphFormatError
-        If the arrays are not as `packed_names` makes them.
+        If the arrays are not in the form of `packed_names`.
     """
     if NAMES not in arrays:
         return None

@@ -1,18 +1,19 @@
-"""Hypergraphs of Bookshelf files, by a ``.nets`` file or by the ``.aux`` file that names all.
+"""Hypergraphs of Bookshelf files, from a ``.nets`` file or an ``.aux`` file that names the others.
 
-An ``.aux`` file is a line: a word, as ``RowBasedPlacement`` or ``PartProb``, a colon, and the files
-of a circuit in any order, next to it.  Of these ``.nets``, ``.nodes`` and ``.wts`` are read; rows,
-places and constraints (``.scl``, ``.pl``, ``.blk``, ``.fix``) are not.  After ``UCLA wts 1.0`` a
-``.wts`` file has lines of a node or a net and its weight.  (Nam and Roy, GSRC Bookshelf format for
-placement instances, vlsicad.eecs.umich.edu/BK/ISPD06bench/BookshelfFormat.txt; of ``PartProb`` the
-GSRC Bookshelf's slot of partitioning, vlsicad.ucsd.edu/GSRC/bookshelf/Slots/Partitioning.)
+An ``.aux`` file has one line: a word, as ``RowBasedPlacement`` or ``PartProb``, a colon, and the
+files of a circuit in any order, in the same folder. Of these ``.nets``, ``.nodes`` and ``.wts`` are
+read; rows, places and constraints (``.scl``, ``.pl``, ``.blk``, ``.fix``) are not. After ``UCLA wts
+1.0`` a ``.wts`` file has lines of a node or a net and its weight. (Nam and Roy, GSRC Bookshelf
+format for placement instances, vlsicad.eecs.umich.edu/BK/ISPD06bench/BookshelfFormat.txt; of
+``PartProb`` the GSRC Bookshelf's slot of partitioning,
+vlsicad.ucsd.edu/GSRC/bookshelf/Slots/Partitioning.)
 
-After ``UCLA nets 1.0`` come ``NumNets : m`` and ``NumPins : p``, then for each net
-``NetDegree : d``, perhaps with a name, and d lines of a node and a direction, ``I``, ``O`` or
-``B``, perhaps with a place after another colon.  After ``UCLA nodes 1.0`` come ``NumNodes : n`` and
-``NumTerminals : t`` and lines of a node, perhaps its width and height, and perhaps ``terminal`` or
-``terminal_NI``.  ``#`` begins a comment.  (Caldwell, Kahng and Markov, Bookshelf file formats, GSRC
-Bookshelf for VLSI CAD algorithms.)
+After ``UCLA nets 1.0`` come ``NumNets : m`` and ``NumPins : p``, then for each net ``NetDegree :
+d``, optionally with a name, and d lines of a node and a direction, ``I``, ``O`` or ``B``,
+optionally with a place after another colon. After ``UCLA nodes 1.0`` come ``NumNodes : n`` and
+``NumTerminals : t`` and lines of a node, optionally its width and height, and optionally
+``terminal`` or ``terminal_NI``. ``#`` begins a comment. (Caldwell, Kahng and Markov, Bookshelf file
+formats, GSRC Bookshelf for VLSI CAD algorithms.)
 
 Places and nodes of other shapes are not read.
 """
@@ -44,26 +45,26 @@ Line = tuple[int, str]
 """Number and text of a line."""
 
 Place = tuple[bool, int]
-"""Whether something is a net, and its number."""
+"""Whether it is a net, and its number."""
 
 
 def parse(source: Source, areas: PathLike | None = None) -> Hypergraph:
-    """The hypergraph of a circuit, its nodes named.
+    """Return the hypergraph of a circuit, with names of nodes.
 
     Nodes are those of the ``.nodes`` file in its order, weights are width times height; without one
-    they are numbered as they occur.  What a ``.wts`` file names has that weight instead.
+    they are numbered as they occur. Weights of a ``.wts`` file replace these.
 
     Parameters
     ----------
     source : Source
         An ``.aux`` or a ``.nets`` file.
     areas : str or PathLike, optional
-        The ``.nodes`` file, in place of that of an ``.aux`` file.
+        The ``.nodes`` file, instead of that of an ``.aux`` file.
 
     Raises
     ------
     GraphFormatError
-        Naming file and line of the first deviation from the format.
+        With file and line of the first deviation from the format.
     """
     is_list = AUX_BEGINS.match(source.data) or source.name.lower().endswith(".aux")
     files = _files(source) if is_list else {".nets": source}
@@ -73,7 +74,7 @@ def parse(source: Source, areas: PathLike | None = None) -> Hypergraph:
 
 
 def _files(source: Source) -> dict[str, Source]:
-    """The files that an ``.aux`` file names, by their suffixes."""
+    """Return the files that an ``.aux`` file names, by suffix."""
     lines = [(number, line.partition(b"#")[0].strip().decode("utf-8", "replace"))
              for number, _, line in source.lines()]
     (number, text), *more = [each for each in lines if each[1]] or [(1, "")]
@@ -124,7 +125,7 @@ def _hypergraph(files: dict[str, Source]) -> Hypergraph:
 
 
 def _scaled(source: Source, weight: int, scale: int) -> int:
-    """The weight of a node in the unit of areas."""
+    """Return the weight of a node in the unit of areas."""
     if weight * scale > 1 << 62:
         raise GraphFormatError(f"{source.name}: the weight {weight} of a node, times {scale} as "
                                "the areas of nodes, is above 2**62; give sizes with fewer decimals")
@@ -132,7 +133,7 @@ def _scaled(source: Source, weight: int, scale: int) -> int:
 
 
 def _places(vertices: dict[str, int], nets: list[str | None]) -> dict[str, list[Place]]:
-    """What has each name."""
+    """Return the nodes and nets of each name."""
     places: dict[str, list[Place]] = {name: [(False, place)] for name, place in vertices.items()}
     for place, name in enumerate(nets):
         if name is not None:
@@ -141,7 +142,7 @@ def _places(vertices: dict[str, int], nets: list[str | None]) -> dict[str, list[
 
 
 def _weights(source: Source, places: dict[str, list[Place]]) -> Iterator[tuple[Place, int]]:
-    """What a ``.wts`` file weighs, and how much."""
+    """Yield the nodes and nets of a ``.wts`` file, and their weights."""
     seen: dict[str, int] = {}
     for number, text in lines_of(source, "wts"):
         line = WEIGHT.fullmatch(text)
@@ -162,7 +163,7 @@ def _weights(source: Source, places: dict[str, list[Place]]) -> Iterator[tuple[P
 
 @dataclass(frozen=True)
 class NamedNets:
-    """Nets of nodes by their names.
+    """Nets of nodes, by name.
 
     Attributes
     ----------
@@ -173,7 +174,7 @@ class NamedNets:
     lines : list of int
         The line of each pin.
     names : list of str or None
-        Of the nets.
+        Names of the nets.
     """
 
     starts: list[int]
@@ -183,7 +184,7 @@ class NamedNets:
 
 
 def lines_of(source: Source, kind: str) -> Iterator[Line]:
-    """Lines below the first, without comments."""
+    """Yield the lines after the first, without comments."""
     begun = False
     for number, _, line in source.lines():
         text = line.partition(b"#")[0].strip().decode("utf-8", "replace")
@@ -198,7 +199,7 @@ def lines_of(source: Source, kind: str) -> Iterator[Line]:
 
 
 def nets_of(source: Source) -> NamedNets:
-    """The nets of a file."""
+    """Return the nets of a file."""
     promised: dict[str, Line] = {}
     nets, left = NamedNets([], [], [], []), 0
     for number, text in lines_of(source, "nets"):
@@ -228,9 +229,10 @@ def nets_of(source: Source) -> NamedNets:
 
 
 def areas_of(source: Source) -> tuple[dict[str, int], int]:
-    """What the nodes of a file weigh: width times height, 1 without them; and their scale.
+    """Return the weights of the nodes of a file, width times height or 1 without them; and their
+    scale.
 
-    All areas are multiplied by the smallest power of ten that makes them whole, the scale.
+    All areas are multiplied by the scale, the smallest power of ten that makes them integers.
     """
     promised: dict[str, Line] = {}
     lines: dict[str, int] = {}

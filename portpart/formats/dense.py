@@ -1,7 +1,8 @@
 """Dense square tables of weights: text with any separators, or ``.npy``.
 
-An entry that is not zero is an edge, its value the weight; what stands on the diagonal is left out.
-A text may have names of columns above, and of rows in front, as spreadsheets and pandas write them.
+An entry that is not zero is an edge, its value the weight; the diagonal is left out. A text may
+have names of columns above the table, and names of rows before each row, as spreadsheets and pandas
+write them.
 """
 
 from __future__ import annotations
@@ -23,18 +24,18 @@ SYNTAX = text.LineSyntax(comments=b"#%")
 
 @dataclass(frozen=True)
 class DenseLayout:
-    """Where the numbers of a text stand.
+    """Layout of the numbers of a text.
 
     Attributes
     ----------
     size : int
-        Rows and columns of the matrix.
+        Number of rows and columns of the matrix.
     titles : tuple of bytes
         Names of the columns, on a separate line; none if empty.
     indexed : bool
         Whether each row begins with its name.
     corner : bool
-        Whether the line of titles has one more, for the column of names.
+        Whether the line of titles has one more title, for the column of names.
     """
 
     size: int
@@ -44,14 +45,14 @@ class DenseLayout:
 
     @property
     def counts(self) -> tuple[int, int]:
-        """Lines and words of such a text."""
+        """Numbers of lines and words of such a text."""
         titled = bool(self.titles)
         return (self.size + titled, self.size * (self.size + self.indexed)
                 + titled * (self.size + self.corner))
 
 
 def layout_of(rows: Sequence[Sequence[bytes]]) -> DenseLayout | None:
-    """The layout that the first lines of a text show; None if they are no table."""
+    """Return the layout of a text from its first lines; None if they are not a table."""
     first, body = rows[0], rows[1:]
     widths = {len(row) for row in body}
     if len(widths) > 1:
@@ -68,13 +69,13 @@ def layout_of(rows: Sequence[Sequence[bytes]]) -> DenseLayout | None:
 
 
 def parse(source: text.Source, rules: text.ReadingRules = text.STRICT) -> Graph:
-    """The graph of a table.
+    """Return the graph of a table.
 
     Raises
     ------
     GraphFormatError
-        If the table is not square, holds what is not an integer or negative, or is not equal to its
-        transpose (unless the rules say otherwise).
+        If the table is not square, has an entry that is negative or not an integer, or is not equal
+        to its transpose (unless the rules allow it).
     """
     binary = source.data.startswith(ARRAY_BEGINS)
     layout = DenseLayout(0) if binary else _layout(source)
@@ -88,7 +89,7 @@ def parse(source: text.Source, rules: text.ReadingRules = text.STRICT) -> Graph:
 
 
 def graph_of_table(table: np.ndarray, rules: text.ReadingRules) -> Graph:
-    """The graph of a square table; its errors name the row."""
+    """Return the graph of a square table; its errors name the row."""
     rows, columns = np.nonzero(table)
     offsets = np.searchsorted(rows, np.arange(len(table) + 1))
     return csr_graph(offsets, columns, table[rows, columns], None, **rules.of_arcs())
@@ -104,7 +105,7 @@ def _array(source: text.Source) -> np.ndarray:
 
 
 def _layout(source: text.Source) -> DenseLayout:
-    """The layout of a text, by its first two lines."""
+    """Return the layout of a text, from its first two lines."""
     kept = (line for _, _, line in source.lines() if line[:1] not in (b"#", b"%"))
     rows = [[word for word in text.SEPARATORS.split(line) if word] for line in islice(kept, 2)]
     if not rows:
@@ -113,7 +114,7 @@ def _layout(source: text.Source) -> DenseLayout:
 
 
 def _table(source: text.Source, layout: DenseLayout, rules: text.ReadingRules) -> np.ndarray:
-    """The numbers of a text."""
+    """Return the numbers of a text."""
     size, begin = layout.size, 0
     if layout.titles:
         begin = next(after for _, after, line in source.lines() if line[:1] not in (b"#", b"%"))

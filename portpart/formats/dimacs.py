@@ -1,11 +1,11 @@
-"""DIMACS ``.gr`` files and their cousins: one edge per line, read without direction.
+"""DIMACS ``.gr`` files and similar ones: one edge per line, read without direction.
 
 - 9th DIMACS challenge: ``p sp n m``, then arcs ``a u v w``; older: ``p edge n m``, ``e u v``;
 - PACE challenges: ``p tw n m`` (or another word), then ``u v``;
 - without a ``p`` line: ``a u v w``, vertices counted from 0 if a 0 occurs, else from 1.
 
-``c`` begins a comment, ``n`` a line about a vertex, which is left out.  With a ``p`` line vertices
-count from 1.
+``c`` begins a comment, ``n`` a line about a vertex, which is left out. With a ``p`` line vertices
+are counted from 1.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ COMMENTS, WORDS = b"cpn", b"ae"
 
 
 def parse(source: text.Source, rules: text.ReadingRules = text.STRICT) -> Graph:
-    """The graph of a ``.gr`` file; the third number of a line, if there is one, is the weight."""
+    """Return the graph of a ``.gr`` file; the third number of a line, if any, is the weight."""
     head = _head(source)
     weighted = rules.wants_weights(head.width >= text.WEIGHTED_WIDTH)
     if head.width not in text.WIDTHS or (weighted and head.width < text.WEIGHTED_WIDTH):
@@ -46,7 +46,7 @@ def parse(source: text.Source, rules: text.ReadingRules = text.STRICT) -> Graph:
 
 
 def chunks(graph: Graph) -> Iterator[Any]:
-    """A file of the 9th DIMACS challenge (weights: both arcs) or of PACE (none: edges once)."""
+    """Yield a file of the 9th DIMACS challenge (weights: both arcs) or of PACE (edges once)."""
     sources, targets, weights = text.lower_edges(graph, "a .gr file")
     tail, head = targets + 1, sources + 1
     if weights is None:
@@ -61,7 +61,7 @@ def chunks(graph: Graph) -> Iterator[Any]:
 
 @dataclass(frozen=True)
 class DimacsHeader:
-    """Number of the p line, its n and m, and how many numbers the first edge has, on which line."""
+    """Number of the p line, its n and m, how many numbers the first edge has, and its line."""
 
     problem_line: int
     size: tuple[int, int] | None

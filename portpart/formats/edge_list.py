@@ -1,7 +1,7 @@
-"""Edge lists, as SNAP publishes them: two vertex names per line, perhaps a weight.
+"""Edge lists, as SNAP publishes them: two vertex names per line, and optionally a weight.
 
 Words are separated by blanks, tabs, commas or semicolons; ``#`` and ``%`` begin comments, and
-titles of columns may stand above.  Edges have no direction here.
+titles of columns may precede the edges. Edges have no direction.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from portpart.options import checked_flag
 COMMENTS = b"#%"
 
 VERTICES_COMMENT = re.compile(rb"#\s*portpart: vertices (\d+)")
-"""Our own files say how many vertices there are, so that isolated ones survive."""
+"""Our files state the number of vertices, so that isolated vertices are kept."""
 
 KONECT_COMMENT = re.compile(rb"%\s*(sym|asym|bip)\s+[a-z]+\s*$")
 """First line of a network of konect.cc, whose fourth column is a time."""
@@ -29,8 +29,9 @@ KONECT_COMMENT = re.compile(rb"%\s*(sym|asym|bip)\s+[a-z]+\s*$")
 KONECT_WIDTH = 4
 
 TABLE_SLACK = 4
-"""A table over all names up to the largest is used while it is at most so much longer than the
-list of ends; sorting finds the distinct names otherwise."""
+"""A table over all names up to the largest is used if it is at most this many times as long as the
+list of ends; otherwise the distinct names are found by sorting.
+"""
 
 
 class NamedGraph(NamedTuple):
@@ -89,22 +90,22 @@ def read_edge_list(
 
 @dataclass(frozen=True)
 class EdgeListHeader:
-    """What precedes the first edge of a file, and what its line looks like.
+    """Data before the first edge of a file, and the form of its line.
 
     Attributes
     ----------
     begin : int
         Position of the first edge.
     width : int
-        Words on its line; 0 if there is none.
+        Number of words on its line; 0 without edges.
     line : int
         Number of that line.
     num_vertices, vertices_line : int or None
-        How many vertices we wrote ourselves, and the line that says so.
+        The number of vertices in our comment, and its line.
     titles : tuple of str
         Column names.
     named : bool
-        Whether there are words that are not numbers below the titles, or quotes.
+        Whether the file has words that are not numbers below the titles, or quotes.
     konect : bytes
         The kind of a network of konect.cc.
     """
@@ -121,7 +122,7 @@ class EdgeListHeader:
 
 def parse(source: text.Source, rules: text.ReadingRules = text.STRICT, relabel: bool | None = None,
           columns: Any = None, header: bool | None = None) -> NamedGraph:
-    """The graph of an edge list, whose edges have no direction, and its vertex names."""
+    """Return the graph of an edge list, whose edges have no direction, and its vertex names."""
     relabel, header = (None if value is None else checked_flag(name, value)
                        for name, value in (("relabel", relabel), ("header", header)))
     head = _head(source, header)
@@ -149,7 +150,7 @@ def parse(source: text.Source, rules: text.ReadingRules = text.STRICT, relabel: 
 
 def _rows(source: text.Source, head: EdgeListHeader, rules: text.ReadingRules,
           asked: Any) -> text.EdgeRows:
-    """Rows of plain numbers."""
+    """Return rows of plain numbers."""
     if head.konect == b"bip":
         source.refuse(1, "a bipartite network numbers its two sides apart; add the number of the "
                          "left ones to the right ones")
@@ -169,9 +170,9 @@ def _rows(source: text.Source, head: EdgeListHeader, rules: text.ReadingRules,
 
 
 def distinct(names: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct integers in ascending order, and the place of each element among them.
+    """Return the distinct integers in ascending order, and the place of each element among them.
 
-    `names` is used up.
+    `names` is overwritten.
     """
     if names.size == 0:
         return names.reshape(-1), names
@@ -187,7 +188,9 @@ def distinct(names: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def chunks(graph: Graph) -> Iterator[Any]:
-    """The edge list of a host graph, each edge once, with the names of vertices that have names."""
+    """Yield the edge list of a host graph, each edge once, with the names of vertices if it has
+    names.
+    """
     large, small, weights = text.lower_edges(graph, "an edge list")
     ends = small, large
     names = told_names(graph.names)
@@ -208,7 +211,7 @@ def chunks(graph: Graph) -> Iterator[Any]:
 
 
 def _head(source: text.Source, header: bool | None) -> EdgeListHeader:
-    """Examine the lines up to the first edge."""
+    """Read the lines up to the first edge."""
     head = EdgeListHeader()
     for number, after, line in source.lines():
         if line[:1] in (b"#", b"%"):
@@ -226,7 +229,7 @@ def _head(source: text.Source, header: bool | None) -> EdgeListHeader:
 
 def _with_comment(source: text.Source, head: EdgeListHeader, number: int,
                   line: bytes) -> EdgeListHeader:
-    """What a comment adds to what is known."""
+    """Return the header with the data of a comment."""
     if note := VERTICES_COMMENT.match(line):
         if not text.is_count(note[1]):
             source.refuse(number, f"a number of {len(note[1])} digits is not a number of vertices")

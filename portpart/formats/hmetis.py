@@ -1,10 +1,10 @@
-"""hMETIS files: a header ``nets vertices [fmt]``, a line of pins per net, perhaps vertex weights.
+"""hMETIS files: a header ``nets vertices [fmt]``, a line of pins per net, optional vertex weights.
 
-``fmt`` is 1 where the line of a net begins with its weight, 10 where the weights of the vertices
-follow, one a line, and 11 for both.  Vertices count from 1; ``%`` begins a comment line.  (Karypis
+``fmt`` is 1 if the line of a net begins with its weight, 10 if the weights of the vertices follow,
+one per line, and 11 for both. Vertices are counted from 1; ``%`` begins a comment line. (Karypis
 and Kumar, hMETIS 1.5: A Hypergraph Partitioning Package, 1998.)
 
-A blank line is a net without pins where otherwise there would be fewer lines than nets.
+A blank line is a net without pins if otherwise there would be fewer lines than nets.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ class HmetisHeader:
 
     @property
     def num_rows(self) -> int:
-        """Lines below it."""
+        """Number of lines after it."""
         return self.num_nets + self.vertex_weights * self.num_vertices
 
 
 def parse(source: Source) -> Hypergraph:
-    """The hypergraph of a file.
+    """Return the hypergraph of a file.
 
     Raises
     ------
     GraphFormatError
-        Naming file, line and column of the first deviation from the format.
+        With file, line and column of the first deviation from the format.
     """
     rows = rows_of(source)
     header = _header(rows)
@@ -57,12 +57,12 @@ def parse(source: Source) -> Hypergraph:
                       f"last of {m} nets")
     offsets, pins, net_weights = nets_of(rows, m, range(1, n + 1), header.net_weights)
     vertex_weights = _vertex_weights(rows, header) if header.vertex_weights else None
-    del rows  # as large as the text; the hypergraph is made without it
+    del rows  # as large as the text, and not needed for the hypergraph
     return hypergraph_of(source, offsets, pins, n, net_weights, vertex_weights)
 
 
 def chunks(hypergraph: Hypergraph) -> Iterator[Any]:
-    """The file of a hypergraph in host memory, in pieces."""
+    """Yield the file of a hypergraph in host memory, in pieces."""
     h, host = hypergraph, hypergraph.space.to_host
     starts, values = h.net_offsets.astype(np.int64), h.net_pins.astype(np.int64) + 1
     if h.net_weights is not None:

@@ -1,9 +1,9 @@
 """ISPD98 circuits: nets of modules in a ``.net`` or ``.netD`` file, areas in an ``.are`` file.
 
-Five lines of a number each begin the first: 0, pins, nets, modules and the pad offset, which is the
-number of the last cell.  Then each pin has a line: its module, ``s`` if it starts a net or ``l`` if
-it continues one, and perhaps a direction, ``I``, ``O`` or ``B`` (in older files 1).  Modules are
-the cells ``a0``, ``a1`` ... and behind them the pads ``p1``, ``p2`` ...  Lines of areas hold a
+The first file begins with five lines of a number each: 0, pins, nets, modules and the pad offset,
+which is the number of the last cell. Then each pin has a line: its module, ``s`` if it starts a net
+or ``l`` if it continues one, and optionally a direction, ``I``, ``O`` or ``B`` (in older files 1).
+Modules are the cells ``a0``, ``a1`` ..., then the pads ``p1``, ``p2`` ... A line of areas has a
 module and a number.  (Alpert, The ISPD98 Circuit Benchmark Suite, Proc. ISPD 1998, and the README
 of the suite.)
 """
@@ -29,7 +29,7 @@ UNKNOWN = -1
 
 
 class Ispd98Header(NamedTuple):
-    """What the first lines promise."""
+    """The numbers in the first lines."""
 
     num_pins: int
     num_nets: int
@@ -38,11 +38,11 @@ class Ispd98Header(NamedTuple):
 
     @property
     def num_cells(self) -> int:
-        """Modules that are no pads."""
+        """Number of modules that are not pads."""
         return self.last_cell + 1
 
     def number_of(self, source: Source, line: int, name: bytes) -> int:
-        """Number of the module of a name; raises if there is none."""
+        """Return the number of the module of a name; raise if it has none."""
         match = MODULE.fullmatch(name)
         number = -1 if match is None else int(match[2])
         known = range(self.num_cells)
@@ -56,19 +56,20 @@ class Ispd98Header(NamedTuple):
         return number
 
     def names(self) -> list[str]:
-        """Names of all modules."""
+        """Return the names of all modules."""
         return [*(f"a{number}" for number in range(self.num_cells)),
                 *(f"p{number - self.last_cell}" for number in
                   range(self.num_cells, self.num_modules))]
 
 
 def parse(source: Source, areas: PathLike | None = None) -> Hypergraph:
-    """The hypergraph of a circuit, its modules named and with the weights of the file `areas`.
+    """Return the hypergraph of a circuit, with names of modules and the weights of the file
+    `areas`.
 
     Raises
     ------
     GraphFormatError
-        Naming file and line of the first deviation from the format.
+        With file and line of the first deviation from the format.
     """
     lines = [(number, line.split()) for number, _, line in source.lines()]
     circuit = _circuit(source, lines[:HEADER_LINES])
@@ -80,7 +81,7 @@ def parse(source: Source, areas: PathLike | None = None) -> Hypergraph:
 
 
 def shown_word(word: bytes) -> str:
-    """A word of a file as messages show it."""
+    """Return a word of a file as messages show it."""
     return word[:40].decode("utf-8", "replace")
 
 
@@ -104,7 +105,7 @@ def _circuit(source: Source, lines: list[tuple[int, list[bytes]]]) -> Ispd98Head
 
 def _nets(source: Source, circuit: Ispd98Header,
           lines: list[tuple[int, list[bytes]]]) -> tuple[np.ndarray, np.ndarray]:
-    """Offsets and pins of the nets."""
+    """Return offsets and pins of the nets."""
     starts: list[int] = []
     pins: list[int] = []
     for number, words in lines:
@@ -125,7 +126,7 @@ def _nets(source: Source, circuit: Ispd98Header,
 
 
 def _areas(source: Source, circuit: Ispd98Header) -> np.ndarray:
-    """The area of each module."""
+    """Return the area of each module."""
     found = np.full(circuit.num_modules, UNKNOWN, np.int64)
     for number, _, line in source.lines():
         words = line.split()

@@ -16,18 +16,18 @@ BANNER = b"%%matrixmarket"
 SYNTAX = text.LineSyntax(comments=b"%")
 
 WIDTHS = {b"pattern": 2, b"integer": 3, b"real": 3, b"double": 3, b"complex": 4}
-"""Words on the line of an entry, by field."""
+"""Number of words on the line of an entry, by field."""
 MAX_SHOWN = 40
-"""Characters of a wrong word that a message shows."""
+"""Maximum characters of a wrong word in a message."""
 
 SYMMETRIES = (b"general", b"symmetric", b"skew-symmetric", b"hermitian")
 
 
 def parse(source: text.Source, rules: text.ReadingRules = text.STRICT) -> graphs.Graph:
-    """The graph of a square matrix: vertices are rows, off-diagonal entries are edges.
+    """Return the graph of a square matrix: vertices are rows, off-diagonal entries are edges.
 
-    Values are weights if the matrix is one of integers, or if the rules want them.  A general
-    matrix may hold both directions of an edge, a symmetric one stands for both.
+    Values are weights if the matrix has integers, or if the rules require weights. A general matrix
+    may hold both directions of an edge; an entry of a symmetric one means both.
     """
     (field, symmetry), begin, size_line = head_of(source)
     n, columns, entries = size_of(source, *size_line)
@@ -58,7 +58,7 @@ def _check_values(source: text.Source, field: bytes, symmetry: bytes,
 
 
 def chunks(graph: graphs.Graph) -> Iterator[Any]:
-    """The Matrix Market file of a host graph: its lower triangle, symmetric."""
+    """Yield the Matrix Market file of a host graph: its lower triangle, symmetric."""
     sources, targets, weights = text.lower_edges(graph, "a Matrix Market file")
     columns = [sources + 1, targets + 1] + ([] if weights is None else [weights])
     field = "pattern" if weights is None else "integer"
@@ -69,7 +69,9 @@ def chunks(graph: graphs.Graph) -> Iterator[Any]:
 
 
 def head_of(source: text.Source) -> tuple[tuple[bytes, bytes], int, tuple[int, list[bytes]]]:
-    """Field and symmetry of the banner, position after the size line, that line and its number."""
+    """Return field and symmetry of the banner, the position after the size line, and that line with
+    its number.
+    """
     kind = None
     for number, after, line in source.lines():
         if kind is None:
@@ -100,7 +102,7 @@ def _shown(word: bytes) -> str:
 
 
 def size_of(source: text.Source, number: int, words: list[bytes]) -> tuple[int, int, int]:
-    """Rows, columns and entries, of the words of their line."""
+    """Return rows, columns and entries from the words of their line."""
     if len(words) != 3 or not all(map(text.is_count, words)):
         source.refuse(number, "expected 'rows columns entries'")
     rows, columns, entries = map(int, words)
@@ -108,7 +110,7 @@ def size_of(source: text.Source, number: int, words: list[bytes]) -> tuple[int, 
 
 
 def check_entries(source: text.Source, line: int, promised: int, found: int) -> None:
-    """Raise unless there are as many entries as the line says."""
+    """Raise unless the number of entries is as stated."""
     if found != promised:
         source.refuse(line, f"{promised} entries promised, {found} found")
 
@@ -118,7 +120,7 @@ def check_entries(source: text.Source, line: int, promised: int, found: int) -> 
 
 def parse_nets(source: text.Source, model: str | None = None,
                diagonal: bool = False) -> graphs.Hypergraph:
-    """The hypergraph of the entries of a matrix, of both triangles where the file holds one."""
+    """Return the hypergraph of the entries of a matrix, of both triangles if the file has one."""
     from scipy.sparse import coo_array
 
     (field, symmetry), begin, (line, words) = head_of(source)
@@ -140,7 +142,7 @@ def parse_nets(source: text.Source, model: str | None = None,
 
 
 def _checked_ends(source: text.Source, rows: text.EdgeRows, shape: tuple[int, int]) -> np.ndarray:
-    """Row and column of each entry, from 0."""
+    """Return row and column of each entry, counted from 0."""
     ends = np.asarray(rows.ends, np.int64)
     limits = np.array(shape)[:, None]
     entry = graphs.first_true(((ends < 1) | (ends > limits)).any(axis=0))

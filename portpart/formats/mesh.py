@@ -1,7 +1,7 @@
 """METIS mesh files: a header ``elements [weights]``, then one line of nodes per element.
 
-The header's second number says how many weights begin a line: none or one.  Nodes count from 1;
-``%`` begins a comment line.
+The header's second number is the number of weights at the beginning of a line: 0 or 1. Nodes are
+counted from 1; ``%`` begins a comment line.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ GRAPHS = ("dual", "nodal")
 
 
 def parse(source: text.Source, mesh: str = "dual", common_nodes: int | str | None = None) -> Graph:
-    """The dual or the nodal graph of a mesh file.
+    """Return the dual or the nodal graph of a mesh file.
 
     Raises
     ------
     GraphFormatError
-        Naming file and line of the first deviation from the format.
+        With file and line of the first deviation from the format.
     InputError
         If there is no such graph.
     """
@@ -35,7 +35,7 @@ def parse(source: text.Source, mesh: str = "dual", common_nodes: int | str | Non
 
 
 def graph_of_mesh(mesh: Mesh, kind: str, common_nodes: int | str | None) -> Graph:
-    """The dual or the nodal graph of a mesh, as the options of readers name it."""
+    """Return the dual or the nodal graph of a mesh, as named by the options of readers."""
     if kind not in GRAPHS:
         raise InputError(f"mesh is {shown(kind)}; it must be 'dual' (vertices are elements) or "
                          "'nodal' (vertices are nodes)")
@@ -45,7 +45,7 @@ def graph_of_mesh(mesh: Mesh, kind: str, common_nodes: int | str | None) -> Grap
 
 
 def mesh_of(source: text.Source) -> Mesh:
-    """The mesh of a file."""
+    """Return the mesh of a file."""
     text.refuse_foreign(source)
     lines = NumberLines.of(source, SYNTAX, f"METIS mesh {text.TO_SCALE}")
     count, weighted = _header(lines)
@@ -69,7 +69,7 @@ def mesh_of(source: text.Source) -> Mesh:
 
 
 def _header(lines: NumberLines) -> tuple[int, bool]:
-    """Number of elements, and whether they have weights."""
+    """Return the number of elements, and whether they have weights."""
     source, first, line = lines.source, lines.header(), lines.line_of(0)
     if not 1 <= len(first) <= 2 or min(first) < 0:
         source.refuse(line, "a METIS mesh begins with 'elements [weights]': the number of elements "
@@ -81,7 +81,7 @@ def _header(lines: NumberLines) -> tuple[int, bool]:
 
 
 def mesh_text(mesh: Mesh) -> Iterator[Any]:
-    """The METIS file of a mesh, in pieces."""
+    """Yield the METIS file of a mesh, in pieces."""
     nodes, starts, weights = mesh.nodes.astype(np.int64) + 1, mesh.offsets, mesh.element_weights
     if weights is not None:
         nodes = np.insert(nodes, starts[:-1], weights)

@@ -1,6 +1,6 @@
 """Meshes in the formats that meshio reads, and VTK files of them.
 
-meshio is imported when it is used; ``pip install 'portpart[mesh]'`` brings it.
+meshio is imported when it is used; ``pip install 'portpart[mesh]'`` installs it.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from portpart.graphs import Graph, Mesh, mesh_from
 
 
 def parse(source: Source, mesh: str = "dual", common_nodes: int | str | None = None) -> Graph:
-    """The dual or the nodal graph of a mesh file; see `graph_of_mesh`."""
+    """Return the dual or the nodal graph of a mesh file; see `graph_of_mesh`."""
     made = mesh_of_foreign(read_foreign(source.name), source.name)
     source.refuse_size(None, made.num_nodes, os.path.getsize(source.name))
     return graph_of_mesh(made, mesh, common_nodes)
 
 
 def meshio_module() -> Any:
-    """The package meshio.
+    """Return the package meshio.
 
     Raises
     ------
@@ -44,12 +44,13 @@ def meshio_module() -> Any:
 
 
 def read_foreign(path: PathLike, file_format: str | None = None) -> Any:
-    """The mesh of a file as meshio reads it.  What it prints becomes a warning or an error.
+    """Return the mesh of a file as meshio reads it. Text that meshio prints becomes a warning or an
+    error.
 
     Raises
     ------
     GraphFormatError
-        If meshio fails, in whatever way.
+        If meshio raises any error.
     InputError
         If the file cannot be read, or meshio is not installed.
     """
@@ -64,7 +65,7 @@ def read_foreign(path: PathLike, file_format: str | None = None) -> Any:
             found = meshio.read(name, file_format)
     except MemoryError:
         raise
-    except (Exception, SystemExit) as problem:  # it ends the process where no format fits
+    except (Exception, SystemExit) as problem:  # it ends the process if no format matches
         why = " ".join(said.getvalue().split()) or f"{type(problem).__name__}: {problem}"
         packed = "; unpack it first" if bare_name(name) != name else ""
         raise GraphFormatError(f"{name}: meshio cannot read it: {why}{packed}") from problem
@@ -75,19 +76,19 @@ def read_foreign(path: PathLike, file_format: str | None = None) -> Any:
 
 
 def mesh_of_foreign(read: Any, name: str) -> Mesh:
-    """The mesh of what meshio has read; errors name the file."""
+    """Return the mesh that meshio has read; errors name the file."""
     with errors_of_file(name):
         return mesh_from(read, None, None)
 
 
 def vtu_text(mesh: Any, cell_data: dict[str, list[np.ndarray]],
              point_data: dict[str, np.ndarray]) -> bytes:
-    """The VTK file (``.vtu``) of a `Mesh`, or of a mesh of meshio with the data that it has.
+    """Return the VTK file (``.vtu``) of a `Mesh`, or of a mesh of meshio with its data.
 
     Raises
     ------
     InputError
-        If the mesh has no points, or cells that VTK files have not.
+        If the mesh has no points, or cells that VTK files cannot have.
     """
     meshio = meshio_module()
     if isinstance(mesh, Mesh):
@@ -114,7 +115,7 @@ def vtu_text(mesh: Any, cell_data: dict[str, list[np.ndarray]],
             meshio.Mesh(points, cells, *data).write(file)
         except MemoryError:
             raise
-        except Exception as problem:  # any: a kind that it lacks is a KeyError, for example
+        except Exception as problem:  # any error: an unknown kind is a KeyError, for example
             kinds = ", ".join(dict.fromkeys(kind for kind, _ in cells))
             raise InputError(f"meshio writes no .vtu file of this mesh ({problem}), whose cells "
                              f"are {kinds}; its other formats may have them: set cell_data['block']"
@@ -125,7 +126,7 @@ def vtu_text(mesh: Any, cell_data: dict[str, list[np.ndarray]],
 
 
 def points_and_cells(mesh: Mesh) -> tuple[np.ndarray, list[tuple[str, np.ndarray]]]:
-    """What a file of VTK needs."""
+    """Return the points and cells of a VTK file."""
     if mesh.points is None:
         raise InputError("the mesh has no points, which .vtu files have: as_mesh(..., points=) "
                          "takes the coordinates of the nodes")

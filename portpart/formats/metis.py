@@ -1,8 +1,8 @@
 """METIS graph files: a header ``n m [fmt [ncon]]``, then one line of neighbours per vertex.
 
-The three digits of ``fmt`` say whether a line begins with a vertex size (ignored here), then
-holds vertex weights, then neighbours each followed by the weight of the edge.  Vertices count
-from 1; ``%`` begins a comment line; a blank line is a vertex without neighbours.
+The three digits of ``fmt`` say whether a line begins with a vertex size (ignored here), then has
+vertex weights, then neighbours each followed by the weight of the edge. Vertices are counted from
+1; ``%`` begins a comment line; a blank line is a vertex without neighbours.
 """
 
 from __future__ import annotations
@@ -32,27 +32,27 @@ class MetisHeader:
 
     @property
     def leading(self) -> int:
-        """Numbers on a vertex's line before its first neighbour."""
+        """Number of values on a vertex's line before its first neighbour."""
         return self.vertex_sizes + self.vertex_weights
 
     @property
     def stride(self) -> int:
-        """Numbers per neighbour."""
+        """Number of values per neighbour."""
         return 1 + self.edge_weights
 
 
 @dataclass(frozen=True)
 class Body:
-    """Lines of vertices: those of a whole file, or of a piece of it.
+    """Lines of vertices of a whole file, or of a piece of it.
 
     Attributes
     ----------
     source : Source
     header : MetisHeader
     first : int
-        The vertex that the first line is for.
+        The vertex of the first line.
     skipped : int
-        Lines of numbers before it in `source`.
+        Number of lines of numbers before it in `source`.
     """
 
     source: Source
@@ -61,11 +61,11 @@ class Body:
     skipped: int
 
     def line_of(self, vertex: int) -> int:
-        """Number of the line of a vertex."""
+        """Return the number of a vertex's line."""
         return self.source.line_of_row(SYNTAX, 0, self.skipped + vertex - self.first)
 
     def rows(self, starts: np.ndarray, values: np.ndarray) -> tuple[Any, ...]:
-        """Offsets, targets from 0, weights or None, vertex weights or None.
+        """Return offsets, targets from 0, weights or None, vertex weights or None.
 
         Line i holds ``values[starts[i]:starts[i + 1]]``.
         """
@@ -108,13 +108,13 @@ class Body:
 
 
 def parse(source: Source, rules: ReadingRules = STRICT) -> Graph:
-    """The graph of a METIS file.
+    """Return the graph of a METIS file.
 
     Raises
     ------
     GraphFormatError
-        Naming file and line of the first deviation from the format, an edge that stands on the
-        line of one end only included (unless the rules symmetrize).
+        With file and line of the first deviation from the format, including an edge on the line of
+        one end only (unless the rules symmetrize).
     """
     lines = lines_of(source)
     header = header_of(lines)
@@ -126,7 +126,7 @@ def parse(source: Source, rules: ReadingRules = STRICT) -> Graph:
     body = Body(source, header, 0, 1)
     offsets, targets, weights, vertex_weights = body.rows(*lines.numbers(1, 1 + n))
     targets, weights = targets.astype(np.int32), _narrowed(weights)
-    del lines  # as large as the text; the graph is made without them
+    del lines  # as large as the text, and not needed for the graph
     with source.errors_at(body.line_of):
         graph = csr_graph(offsets, targets, weights, vertex_weights, **rules.of_arcs())
     if not rules.symmetrize and 2 * header.num_edges not in (len(targets), graph.num_arcs):
@@ -137,7 +137,7 @@ def parse(source: Source, rules: ReadingRules = STRICT) -> Graph:
 
 
 def chunks(graph: Graph) -> Iterator[Any]:
-    """The METIS file of a host graph, in pieces."""
+    """Yield the METIS file of a host graph, in pieces."""
     leading, stride = int(graph.vertex_weights is not None), 1 + int(graph.weights is not None)
     host = graph.space.to_host
     starts = graph.offsets.astype(np.int64) * stride
@@ -160,14 +160,16 @@ def chunks(graph: Graph) -> Iterator[Any]:
 
 
 def lines_of(source: Source) -> NumberLines:
-    """The lines of a file, or of a piece of one."""
+    """Return the lines of a file, or of a piece of one."""
     return NumberLines.of(source, SYNTAX, (
         f"METIS {TO_SCALE}, or write an edge list with weights in the third column, "
         "which weights='round' (--weights round) scales and rounds"))
 
 
 def header_of(lines: NumberLines, size: int | None = None) -> MetisHeader:
-    """The first line of a file of `size` bytes; by default `lines` are all of it."""
+    """Return the header in the first line of a file of `size` bytes; by default `lines` is the
+    whole file.
+    """
     source, first, line = lines.source, lines.header(), lines.line_of(0)
     if not 2 <= len(first) <= 4 or min(first) < 0:
         source.refuse(line, "a METIS file begins with 'n m [fmt [ncon]]': the numbers of vertices "
@@ -185,7 +187,7 @@ def header_of(lines: NumberLines, size: int | None = None) -> MetisHeader:
 
 
 def _narrowed(weights: np.ndarray | None) -> np.ndarray | None:
-    """The weights as int32 where their values allow it."""
+    """Return the weights as int32 if their values fit."""
     if weights is None:
         return None
     large = len(weights) and int(weights.max()) > MAX_INT32

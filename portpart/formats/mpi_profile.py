@@ -4,8 +4,8 @@ r"""Traffic of MPI ranks, as Open MPI's monitoring component writes it: a file f
         --mca pml_monitoring_filename traffic ./solver
 
 writes ``traffic.0.prof``, ``traffic.1.prof`` ...  A line ``E<tab>0<tab>1<tab>1018 bytes<tab>...``
-says that rank 0 has sent 1018 bytes to rank 1 by the program's own messages; I are messages of
-collective operations, S and R one-sided ones.  Other lines repeat these by communicator.
+says that rank 0 has sent 1018 bytes to rank 1 in the program's own messages; I are messages of
+collective operations, S and R one-sided ones. Other lines repeat these by communicator.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ BEGINS, LAST_PART = b"# POINT TO POINT", b"# COLLECTIVES"
 SENT = (b"E", b"I", b"S", b"R")
 UNUSED = (b"C", b"D", b"A2O", b"A2A")
 OF_ALL = re.compile(rb"O2A\t(\d{1,9})\t.*")
-"""A line that every rank has, whatever it sends."""
+"""A line that the file of every rank has, whatever the rank sends."""
 
 LINE = re.compile(rb"[EISR]\t(\d{1,9})\t(\d{1,9})\t(\d{1,18}) bytes\t\d+ msgs sent\b.*")
 NAME = re.compile(r"(.*\.)(\d{1,9})(\.prof)")
 
 
 def parse(source: Source) -> Graph:
-    """The graph of the ranks; an edge weighs the bytes that its ends sent each other.
+    """Return the graph of the ranks; the weight of an edge is the number of bytes between its ends.
 
-    Of ``traffic.N.prof`` the files of the other ranks are read, too; a text with another name has
+    For ``traffic.N.prof`` the files of the other ranks are also read; a text with another name has
     the lines of all ranks.
 
     Raises
     ------
     GraphFormatError
-        Naming the rank without a file or lines, or file and line of what is not as above.
+        With the rank that has no file or lines, or file and line of a deviation from the format.
     """
     rows = np.array([row for each in _files(source) for row in _rows(each)], np.int64)
     rows = rows.reshape(-1, 3)
@@ -56,7 +56,7 @@ def parse(source: Source) -> Graph:
 
 
 def _files(source: Source) -> Iterator[Source]:
-    """The file, and those of the ranks before and after."""
+    """Yield the file, and the files of the ranks before and after."""
     match = NAME.fullmatch(os.path.basename(source.name))
     if match is None:
         yield source
@@ -75,7 +75,7 @@ def _files(source: Source) -> Iterator[Source]:
 
 
 def _rows(source: Source) -> Iterator[tuple[int, int, int]]:
-    """Sender, receiver and bytes of each line; what a rank sends itself says that it is there."""
+    """Yield sender, receiver and bytes of each line; bytes to itself show that a rank exists."""
     if not source.data.startswith(BEGINS):
         raise GraphFormatError(f"{source.name}: does not begin with {BEGINS.decode()}, as a "
                                "profile of Open MPI's monitoring does")

@@ -31,8 +31,8 @@ MORE_VERTICES = "if that is right, say max_vertices= (--max-vertices)"
 
 
 def parse(source: text.Source, rules: text.ReadingRules = text.STRICT) -> Graph:
-    """The graph of an archive: arrays offsets, targets[, weights][, vertex_weights]; the same with
-    the names indptr, indices; a sparse matrix that SciPy saved; or a single square table.
+    """Return the graph of an archive: arrays offsets, targets[, weights][, vertex_weights]; the
+    same with the names indptr, indices; a sparse matrix that SciPy saved; or a single square table.
     """
     arrays = arrays_of(source)
     if len(arrays) == 1 and not arrays.keys() & KNOWN:
@@ -42,7 +42,7 @@ def parse(source: text.Source, rules: text.ReadingRules = text.STRICT) -> Graph:
 
 
 def chunks(graph: Graph) -> Iterator[Any]:
-    """The archive of a host graph in our own layout."""
+    """Yield the archive of a host graph in our own layout."""
     arrays = dict(zip(OWN_NAMES, (graph.offsets, graph.targets, graph.weights,
                                   graph.vertex_weights)))
     arrays |= packed_names(told_names(graph.names))
@@ -50,7 +50,7 @@ def chunks(graph: Graph) -> Iterator[Any]:
 
 
 def packed(arrays: Mapping[str, Any]) -> memoryview:
-    """An archive of arrays of numbers.  Older NumPy versions would add `allow_pickle=`."""
+    """Return an archive of arrays of numbers. Older NumPy versions would add `allow_pickle=`."""
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)
     return buffer.getbuffer()
@@ -58,20 +58,21 @@ def packed(arrays: Mapping[str, Any]) -> memoryview:
 
 def arrays_of(source: text.Source, known: Collection[str] = KNOWN,
               remedy: str = MORE_VERTICES) -> dict[str, np.ndarray]:
-    """The arrays of an archive that have a meaning; the others are only named, as empty.
+    """Return the arrays of an archive with known names; others are listed, but empty.
 
     Parameters
     ----------
     source : Source
     known : collection of str
-        Names that have a meaning.
+        Names of arrays to read.
     remedy : str
-        What to do about an archive that unpacks to far more than it has.
+        Advice for an archive that unpacks to far more bytes than it has.
 
     Raises
     ------
     GraphFormatError
-        If the file is no archive, or an array is damaged, holds objects or is suspiciously large.
+        If the file is not an archive, or an array is damaged, holds objects or is suspiciously
+        large.
     """
     arrays = {}
     with text.undamaged(source.name), zipfile.ZipFile(io.BytesIO(source.data)) as archive:
@@ -87,7 +88,7 @@ def arrays_of(source: text.Source, known: Collection[str] = KNOWN,
 
 
 def refuse_bomb(source: text.Source, entry: zipfile.ZipInfo, remedy: str) -> None:
-    """Raise if a member of an archive promises far more bytes than it has."""
+    """Raise if a member of an archive unpacks to far more bytes than it has."""
     if entry.file_size > max(text.UNCHECKED_BYTES, text.LARGEST_RATIO * entry.compress_size):
         if source.max_vertices is None:
             raise GraphFormatError(
@@ -105,7 +106,7 @@ def _graph_of(source: text.Source, arrays: dict[str, np.ndarray],
             offsets, targets, weights, vertex_weights = map(arrays.get, names)
             made = csr_graph(offsets, targets, weights, vertex_weights, **rules.of_arcs())
             return replace(made, names=names_of(arrays, made.num_vertices, source.name))
-    for table in arrays.values():  # of several, those without a meaning are empty
+    for table in arrays.values():  # others are empty
         if table.ndim == 2 and table.shape[0] == table.shape[1]:
             return graph_of_table(table, rules)
     raise GraphFormatError(
@@ -115,7 +116,7 @@ def _graph_of(source: text.Source, arrays: dict[str, np.ndarray],
 
 
 def _matrix(source: text.Source, arrays: dict[str, np.ndarray]) -> Any:
-    """The matrix that SciPy saved, its indices checked before SciPy's own code sees them."""
+    """Return the matrix that SciPy saved, with its indices checked before SciPy uses them."""
     import scipy.sparse as sp
 
     try:

@@ -1,4 +1,4 @@
-"""Lines of numbers below a header: of METIS files, and nets of hMETIS and PaToH files."""
+"""Lines of numbers after a header: of METIS files, and nets of hMETIS and PaToH files."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ WITH_BLANK = LineSyntax(comments=b"%", keep_blank=True)
 
 @dataclass(frozen=True)
 class NumberLines:
-    """The lines of numbers of a file, the header first, and how they are found again.
+    """The lines of numbers of a file, the header first, with their places in the file.
 
     Attributes
     ----------
     num_skipped : int
-        Blank lines above the header.
+        Number of blank lines before the header.
     """
 
     source: Source
@@ -32,44 +32,46 @@ class NumberLines:
 
     @classmethod
     def of(cls, source: Source, syntax: LineSyntax, remedy: str = "") -> NumberLines:
-        """The integers of a file; raises for a word that is none, with a `remedy` for numbers."""
+        """Return the integers of a file; raise for another word, with `remedy` for numbers."""
         lines = read_lines(source.data, syntax)
         if lines.bad_byte is not None:
             refuse_number(source, lines.bad_byte, remedy)
         return cls(source, syntax, lines)
 
     def __len__(self) -> int:
-        """Lines below the header."""
+        """Return the number of lines after the header."""
         return max(0, len(self.lines.starts) - 2)
 
     @property
     def lengths(self) -> np.ndarray:
-        """Numbers in each row, the header's included."""
+        """Number of values in each row, including the header."""
         return np.diff(self.lines.starts)
 
     def header(self) -> list[int]:
-        """Numbers of the first line."""
+        """Return the numbers of the first line."""
         return self.numbers(0, 1)[1].tolist() if len(self.lines.starts) > 1 else []
 
     def numbers(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
-        """Starts and numbers of some rows."""
+        """Return starts and numbers of some rows."""
         starts = self.lines.starts[begin : end + 1]
         return starts - starts[0], self.lines.values[starts[0] : starts[-1]]
 
     def line_of(self, row: int) -> int:
-        """Number of the line that holds a row."""
+        """Return the number of the line of a row."""
         return self.source.line_of_row(self.syntax, 0, self.num_skipped + row)
 
     def refuse(self, row: int, problem: str) -> NoReturn:
-        """Raise for a row."""
+        """Raise an error for a row."""
         self.source.refuse(self.line_of(row), problem)
 
     def refuse_end(self, what: str) -> None:
-        """Raise for a file that ends too early."""
+        """Raise an error for a file that ends too early."""
         self.source.refuse(self.source.data.count(b"\n") + 1, f"the file ends after {what}")
 
     def refuse_after(self, row: int, what: str) -> None:
-        """Raise if numbers follow a row, called `what`, which is the last that may have some."""
+        """Raise an error if numbers follow `row`, called `what`, which must be the last with
+        numbers.
+        """
         starts = self.lines.starts
         if starts[row + 1] < len(self.lines.values):
             later = int(np.searchsorted(starts, starts[row + 1], side="right")) - 1
@@ -77,7 +79,7 @@ class NumberLines:
 
 
 def rows_of(source: Source, blank: bool = False) -> NumberLines:
-    """The lines of a file; with `blank` those without numbers count, below the header."""
+    """Return the lines of a file; with `blank` also those without numbers after the header."""
     rows = NumberLines.of(source, WITH_BLANK if blank else SYNTAX, f"hMETIS and PaToH {TO_SCALE}")
     if not blank:
         return rows
@@ -88,14 +90,14 @@ def rows_of(source: Source, blank: bool = False) -> NumberLines:
 
 def nets_of(rows: NumberLines, num_nets: int, vertices: range,
             weighted: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Offsets and pins, from 0, of the nets below the header, and their weights if there are any.
+    """Return offsets and pins, from 0, of the nets after the header, and their weights or None.
 
-    Pins are numbers of `vertices`; with `weighted` the line of a net begins with its weight.
+    Pins are numbers of `vertices`; with `weighted`, the line of a net begins with its weight.
 
     Raises
     ------
     GraphFormatError
-        Naming line and column of the first pin or weight that cannot be.
+        With line and column of the first invalid pin or weight.
     """
     offsets, pins = rows.numbers(1, 1 + num_nets)
     weights = None
@@ -113,14 +115,14 @@ def nets_of(rows: NumberLines, num_nets: int, vertices: range,
 
 def hypergraph_of(source: Source, offsets: np.ndarray, pins: np.ndarray, num_vertices: int,
                   net_weights: np.ndarray | None, vertex_weights: np.ndarray | None) -> Hypergraph:
-    """The hypergraph of what a file holds; errors name the file."""
+    """Return the hypergraph of a file's contents; errors name the file."""
     with errors_of_file(source.name):
         return nets_hypergraph(offsets, pins, num_vertices, net_weights, vertex_weights)
 
 
 def _weights_and_pins(rows: NumberLines, starts: np.ndarray,
                       values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Offsets and pins of the nets, and the weights before them."""
+    """Return offsets and pins of the nets, and the weights before them."""
     if (net := first_true(starts[1:] == starts[:-1])) is not None:
         rows.refuse(1 + net, f"net {net + 1} has no weight; a weight and its pins are expected")
     weights = values[starts[:-1]]
@@ -131,7 +133,7 @@ def _weights_and_pins(rows: NumberLines, starts: np.ndarray,
 
 
 def without_first(starts: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """The numbers of rows without the first one of each."""
+    """Return the numbers of rows without the first number of each row."""
     kept = np.ones(len(values), bool)
     kept[starts[:-1]] = False
     return values[kept]

@@ -1,9 +1,9 @@
-"""ParHIP's binary files: a header, byte positions of rows, targets, and weights if there are any.
+"""ParHIP's binary files: a header, byte positions of rows, targets, and optional weights.
 
-The header is three words of 64 bits: flags, vertices, arcs.  A flag that is *not* set means that
-something is there or has 64 bits: 1 edge weights, 2 vertex weights, 4 wide positions, 8 wide
-targets, 16 wide vertex weights, 32 wide edge weights.  Row v begins at the byte of the file that
-position v says; there is one more position than there are vertices.  All numbers are little-endian.
+The header is three words of 64 bits: flags, vertices, arcs. A flag that is *not* set means that
+something exists or has 64 bits: 1 edge weights, 2 vertex weights, 4 wide positions, 8 wide targets,
+16 wide vertex weights, 32 wide edge weights. Row v begins at the byte of the file given by position
+v; there is one more position than there are vertices. All numbers are little-endian.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ MAX_SHORT = 2**32 - 1
 
 @dataclass(frozen=True)
 class Section:
-    """Numbers in a row in a file.
+    """Consecutive numbers in a file.
 
     Attributes
     ----------
     begin : int
-        Byte of the first one.
+        Byte of the first number.
     count : int
     dtype : dtype
     """
@@ -46,22 +46,22 @@ class Section:
 
     @property
     def end(self) -> int:
-        """The byte behind the last number."""
+        """Return the byte after the last number."""
         return self.begin + self.count * self.dtype.itemsize
 
     def of(self, data: bytes) -> np.ndarray:
-        """The numbers, of the bytes of the file."""
+        """Return the numbers, from the bytes of the file."""
         return np.frombuffer(data, self.dtype, self.count, self.begin)
 
 
 @dataclass(frozen=True)
 class ParhipLayout:
-    """Where the arrays of a file are.
+    """Places of the arrays of a file.
 
     Attributes
     ----------
     name : str
-        What messages call the file.
+        Name of the file in messages.
     num_vertices, num_arcs : int
     positions, targets : Section
     vertex_weights, weights : Section or None
@@ -76,7 +76,7 @@ class ParhipLayout:
     weights: Section | None
 
     def offsets_of(self, positions: np.ndarray, first: int = 0) -> np.ndarray:
-        """Arcs before the rows from vertex `first` on, of their positions.
+        """Return the offsets of the rows from vertex `first` on, from their positions.
 
         Raises
         ------
@@ -94,12 +94,12 @@ class ParhipLayout:
 
 
 def parse(source: Source, rules: ReadingRules = STRICT) -> Graph:
-    """The graph of a ParHIP file.
+    """Return the graph of a ParHIP file.
 
     Raises
     ------
     GraphFormatError
-        If the file is not as its header says, or what it holds is no graph.
+        If the file does not match its header, or its contents are not a graph.
     """
     layout = layout_of(source.name, source.data[:HEADER_BYTES], len(source.data))
     offsets = layout.offsets_of(layout.positions.of(source.data))
@@ -115,7 +115,7 @@ def parse(source: Source, rules: ReadingRules = STRICT) -> Graph:
 
 
 def chunks(graph: Graph) -> Iterator[Any]:
-    """The file of a host graph, in pieces; numbers have 32 bits where these suffice."""
+    """Yield the file of a host graph, in pieces; numbers have 32 bits if these suffice."""
     n, arcs = graph.num_vertices, graph.num_arcs
     flags = SHORT_TARGETS
     short_end = HEADER_BYTES + 4 * (n + 1 + arcs)
@@ -138,12 +138,12 @@ def chunks(graph: Graph) -> Iterator[Any]:
 
 
 def layout_of(name: str, header: bytes, size: int) -> ParhipLayout:
-    """Where the arrays of a file of `size` bytes are.
+    """Return the places of the arrays of a file of `size` bytes.
 
     Raises
     ------
     GraphFormatError
-        If the header promises another size.
+        If the header implies another size.
     """
     if len(header) < HEADER_BYTES:
         raise GraphFormatError(f"{name}: a ParHIP file begins with {HEADER_BYTES} bytes of flags, "
@@ -165,7 +165,7 @@ def layout_of(name: str, header: bytes, size: int) -> ParhipLayout:
 
 
 def fits(data: bytes) -> bool:
-    """Whether a file has the size that its begin says, if it is a ParHIP file."""
+    """Whether a file has the size that its header implies, if it is a ParHIP file."""
     try:
         layout_of("", data[:HEADER_BYTES], len(data))
     except GraphFormatError:
@@ -174,7 +174,7 @@ def fits(data: bytes) -> bool:
 
 
 def _layout(name: str, flags: int, n: int, arcs: int) -> ParhipLayout:
-    """Where the arrays of a file with this header are."""
+    """Return the places of the arrays of a file with this header."""
     kinds = ((n + 1, "u", SHORT_POSITIONS, 0), (arcs, "u", SHORT_TARGETS, 0),
              (n, "i", SHORT_VERTEX_WEIGHTS, NO_VERTEX_WEIGHTS),
              (arcs, "i", SHORT_EDGE_WEIGHTS, NO_EDGE_WEIGHTS))

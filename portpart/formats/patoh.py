@@ -1,12 +1,12 @@
 """PaToH files: a header ``base cells nets pins [scheme [constraints]]``, a line of pins per net.
 
-``base`` is the number of the first cell, 0 or 1; ``scheme`` is 1 where cells have weights, 2 where
-nets have, 3 for both.  The weight of a net stands before its pins, those of the cells after all
+``base`` is the number of the first cell, 0 or 1; ``scheme`` is 1 if cells have weights, 2 if nets
+have weights, 3 for both. The weight of a net is before its pins, those of the cells are after all
 nets; ``%`` begins a comment line.  (Catalyurek and Aykanat, PaToH: A Multilevel Hypergraph
 Partitioning Tool, Version 3.x, User's Guide.)
 
-Several weights of a cell (``constraints`` above 1) are refused.  A blank line is a net without pins
-where otherwise there would be fewer lines than nets.
+Several weights of a cell (``constraints`` above 1) raise an error. A blank line is a net without
+pins if otherwise there would be fewer lines than nets.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ class PatohHeader(NamedTuple):
 
 
 def parse(source: Source) -> Hypergraph:
-    """The hypergraph of a file.
+    """Return the hypergraph of a file.
 
     Raises
     ------
     GraphFormatError
-        Naming file, line and column of the first deviation from the format.
+        With file, line and column of the first deviation from the format.
     """
     rows = rows_of(source)
     header = _header(rows)
@@ -54,7 +54,7 @@ def parse(source: Source) -> Hypergraph:
         source.refuse_at(rows.line_of(0), 3, f"{header.num_pins} pins promised, the lines of the "
                          f"nets hold {len(pins)}; the header is 'base cells nets pins [scheme]'")
     cell_weights = _cell_weights(rows, header)
-    del rows  # as large as the text; the hypergraph is made without it
+    del rows  # as large as the text, and not needed for the hypergraph
     return hypergraph_of(source, offsets, pins, header.num_cells, net_weights, cell_weights)
 
 
@@ -76,7 +76,7 @@ def _header(rows: NumberLines) -> PatohHeader:
 
 
 def _cell_weights(rows: NumberLines, header: PatohHeader) -> np.ndarray | None:
-    """The numbers after the nets, on any number of lines."""
+    """Return the numbers after the nets, on any number of lines."""
     n, m = header.num_cells, header.num_nets
     if not header.scheme & OF_CELLS:
         rows.refuse_after(m, f"last of {m} nets")
@@ -94,7 +94,7 @@ def _cell_weights(rows: NumberLines, header: PatohHeader) -> np.ndarray | None:
 
 
 def _line_of_weight(rows: NumberLines, num_nets: int, cell: int) -> tuple[int, int]:
-    """Line and word of the weight of the cell at a place."""
+    """Return line and word of the weight of a cell."""
     starts = rows.numbers(1 + num_nets, 1 + len(rows))[0]
     row = int(np.searchsorted(starts, cell, side="right")) - 1
     return rows.line_of(1 + num_nets + row), cell - int(starts[row])

@@ -1,4 +1,4 @@
-"""Arrays at known places of files, of which parts are read: ParHIP files, .npz and .npy files."""
+"""Arrays at known places of files, read in parts: ParHIP files, .npz and .npy files."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from portpart.formats.text import undamaged
 from portpart.graphs import integral
 
 MAX_HEADER = 1 << 16
-"""Bytes in which the header of an array is looked for, whatever it says of its length."""
+"""Number of bytes that are searched for the header of an array, whatever its stated length."""
 
 LOCAL_HEADER = 30
-"""Bytes of the header before a member of an archive, without its name and what else is there."""
+"""Bytes of the header before a member of an archive, without its name and additional fields."""
 
 
 @dataclass(frozen=True)
 class StoredArray(parhip.Section):
-    """Numbers in a row in a file.
+    """Consecutive numbers in a file.
 
     Attributes
     ----------
     name : str
-        What messages call them.
+        Name of the numbers in messages.
     file : file opened for reading bytes
     """
 
@@ -41,7 +41,7 @@ class StoredArray(parhip.Section):
     file: BinaryIO
 
     def part(self, first: int, last: int) -> np.ndarray:
-        """Read the numbers from `first` to `last`, without the latter.
+        """Return the numbers from `first` to `last`, without the latter.
 
         Raises
         ------
@@ -65,7 +65,7 @@ class StoredRows:
     offsets, targets : StoredArray
     weights, vertex_weights : StoredArray or None
     as_offsets : callable
-        ``as_offsets(values, first)``: what the offsets from number `first` on are, as int64.
+        ``as_offsets(values, first)`` returns the offsets from number `first` on, as int64.
     """
 
     offsets: StoredArray
@@ -76,7 +76,7 @@ class StoredRows:
 
 
 def rows_of_parhip(name: str, file: BinaryIO, size: int) -> StoredRows:
-    """The arrays of a ParHIP file."""
+    """Return the arrays of a ParHIP file."""
     layout = parhip.layout_of(name, file.read(parhip.HEADER_BYTES), size)
     positions, targets, vertex_weights, weights = (
         None if section is None else StoredArray(**vars(section), name=name, file=file)
@@ -87,7 +87,7 @@ def rows_of_parhip(name: str, file: BinaryIO, size: int) -> StoredRows:
 
 
 def rows_of_npz(name: str, file: BinaryIO, size: int) -> StoredRows:
-    """The arrays of an archive whose members are not compressed."""
+    """Return the arrays of an archive whose members are not compressed."""
     arrays = {}
     with undamaged(name):
         with zipfile.ZipFile(file) as archive:
@@ -105,7 +105,7 @@ def rows_of_npz(name: str, file: BinaryIO, size: int) -> StoredRows:
 
 
 def rows_of_folder(name: str, files: Mapping[str, BinaryIO]) -> StoredRows:
-    """The arrays of a folder of .npy files, which are open, by their names."""
+    """Return the arrays of a folder of open .npy files, by name."""
     arrays = {}
     for key, file in files.items():
         size = os.fstat(file.fileno()).st_size
@@ -114,7 +114,7 @@ def rows_of_folder(name: str, files: Mapping[str, BinaryIO]) -> StoredRows:
 
 
 def _begin_of(file: BinaryIO, entry: zipfile.ZipInfo) -> int:
-    """The first byte of a member of an archive."""
+    """Return the first byte of a member of an archive."""
     file.seek(entry.header_offset)
     header = file.read(LOCAL_HEADER)
     if len(header) < LOCAL_HEADER or not header.startswith(b"PK\x03\x04"):
@@ -124,7 +124,7 @@ def _begin_of(file: BinaryIO, entry: zipfile.ZipInfo) -> int:
 
 
 def _stored(name: str, file: BinaryIO, begin: int, length: int, size: int) -> StoredArray:
-    """The array of NumPy's format in `length` bytes of a file of `size` bytes."""
+    """Return the array in NumPy's format in `length` bytes of a file of `size` bytes."""
     file.seek(begin)
     header = io.BytesIO(file.read(min(length, MAX_HEADER)))
     shape, _, dtype = header_of(name, header)
@@ -138,7 +138,7 @@ def _stored(name: str, file: BinaryIO, begin: int, length: int, size: int) -> St
 
 
 def _rows_of_arrays(name: str, arrays: Mapping[str, StoredArray]) -> StoredRows:
-    """The rows of arrays that are there by the names of graphs."""
+    """Return the rows of arrays that have the names of a graph's arrays."""
     for names in (OWN_NAMES, BARE_NAMES):
         if names[0] in arrays and names[1] in arrays:
             offsets, targets = arrays[names[0]], arrays[names[1]]
@@ -156,6 +156,6 @@ def _rows_of_arrays(name: str, arrays: Mapping[str, StoredArray]) -> StoredRows:
 
 
 def _as_numbers(values: np.ndarray, first: int) -> np.ndarray:
-    """Offsets as int64."""
+    """Return offsets as int64."""
     space = backends.space("cpu")
     return space.to_host(integral(space, values, "offsets")).astype(np.int64, copy=False)

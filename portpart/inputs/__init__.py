@@ -1,4 +1,4 @@
-"""What callers give: objects and files that hold a graph, a hypergraph or a mesh."""
+"""Inputs of callers: objects and files with a graph, a hypergraph or a mesh."""
 
 from portpart.base.doors import door
 

@@ -1,4 +1,4 @@
-"""Graphs of rows of numbers, where it must be said what the rows are."""
+"""Graphs from rows of numbers, where the caller states what the rows are."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ def from_adjacency(
     ----------
     rows : sequence or mapping
         Neighbours of vertex 0, of vertex 1 and so on, each a sequence, or a mapping of neighbours
-        to weights.  The keys of a mapping name the vertices unless they are 0 ... n - 1.  Edges
-        stand with both of their ends.
+        to weights.  The keys of a mapping name the vertices unless they are 0 ... n - 1.  Each edge
+        is in the rows of both ends.
     vertex_weights, symmetrize, weights, weight_scale, space
         As in :func:`as_graph`.
     edge_weights : array_like of int, optional

@@ -1,4 +1,4 @@
-"""Recognise what holds a graph or a mesh and turn it into a checked `Graph` or `Mesh`."""
+"""Recognise an object with a graph or a mesh and convert it to a checked `Graph` or `Mesh`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from portpart.backends.programs import ExecutionSpace
     from portpart.graphs import GraphLike, Numbers
 
-# Objects that hold a graph, or blocks of one, and are not taken: what they are, and the way ----
+# Objects of other libraries, or with blocks, that are not accepted, and how to convert them ----
 
 
 STACKED = "portpart.from_edges(torch.stack(graph.edges(), 1), num_vertices=graph.num_nodes())"
@@ -29,11 +29,11 @@ BY_TYPE = {
     ("portpart", "RankGraph"): "gather() makes a graph on every rank, which is taken",
     ("torch_sparse", "SparseTensor"): 'matrix.to_scipy("csr") makes a matrix, which is taken',
 }
-"""By package and type, so that nothing is imported: the way to what is taken."""
+"""How to convert an object, by package and type, so that nothing is imported."""
 
 
 def refuse_foreign_type(obj: GraphLike) -> None:
-    """Raise if `obj` is of a library from whose type there is a way; asks it for nothing."""
+    """Raise if a library's type has a known conversion; uses no attribute of the object."""
     kind = type(obj)
     way = BY_TYPE.get((kind.__module__.partition(".")[0], kind.__name__))
     if way is not None:
@@ -52,7 +52,7 @@ def refuse_blocks(obj: GraphLike) -> None:
                      "initial= to improve it, or to portpart.repartition to move little")
 
 
-# Recognise what holds a graph and turn it into a checked `Graph` -------------------------------
+# Recognise an object with a graph and convert it to a checked `Graph` --------------------------
 
 
 @typed_memory_errors
@@ -110,8 +110,8 @@ def as_graph(
         weight stays below 2**31 and their sum below 2**53.  The graph has it as ``weight_scale``.
     copy : bool
         Copy arrays that other code can write to.  With False, and always in GPU memory, the graph
-        shares memory where dtypes allow.  Then each function that gets the graph checks its arrays
-        again.
+        shares memory where dtypes allow.  Then each function that receives the graph checks its
+        arrays again.
     space : ExecutionSpace, optional
         Space of the graph; default: the one that has the arrays.
 
@@ -149,7 +149,7 @@ def as_graph(
             obj = read(obj, symmetrize=symmetrize or None, weights=weights,
                           weight_scale=weight_scale, space=space)
             how = graphs.ArcReading()
-        else:  # those are what the options are about
+        else:  # the options would change these
             obj = read(obj, symmetrize=symmetrize or None, space=space)
     if isinstance(obj, graphs.Graph):
         _refuse_attributes(obj, vertex_weights=vertex_weights, edge_weights=edge_weights)
@@ -176,7 +176,7 @@ def as_graph(
 
 
 def _refuse_others(obj: GraphLike) -> None:
-    """Raise if `obj` is of a kind from which there is a way to a graph."""
+    """Raise if `obj` is of a kind that can be converted to a graph."""
     name = type(obj).__name__
     refuse_blocks(obj)
     if graphs.is_networkit(obj):
@@ -195,7 +195,7 @@ def _refuse_others(obj: GraphLike) -> None:
 
 
 def _refuse_attributes(obj: GraphLike, **options: Any) -> None:
-    """Raise if an option names an attribute, which `obj` has not."""
+    """Raise if an option names an attribute, which `obj` does not have."""
     for name, value in options.items():
         if isinstance(value, str):
             raise InputError(f"{name}={shown(value)} names an attribute, but a "
@@ -205,7 +205,7 @@ def _refuse_attributes(obj: GraphLike, **options: Any) -> None:
 
 def reading_of(symmetrize: bool | str, weights: bool | str | None, weight_scale: float | None,
                copy: bool, edge_weights: Numbers | None) -> graphs.ArcReading:
-    """The options of `as_graph` that say how to read arcs, checked."""
+    """Return the options of `as_graph` for reading arcs, checked."""
     graphs.directions_of(symmetrize)
     if not isinstance(copy, (bool, np.bool_)):
         raise InputError(f"copy is {shown(copy)}; it must be True or False")
@@ -238,7 +238,7 @@ def _changed(graph: graphs.Graph, vertex_weights: Numbers | None, edge_weights: 
 
 
 def _rescaled(graph: graphs.Graph, how: graphs.ArcReading) -> graphs.Graph:
-    """`graph` with its weights multiplied and rounded (again)."""
+    """Return `graph` with its weights multiplied and rounded (again)."""
     values = graph.weights
     if values is None:
         values = graph.space.full(graph.num_arcs, 1, np.int32)
@@ -248,7 +248,7 @@ def _rescaled(graph: graphs.Graph, how: graphs.ArcReading) -> graphs.Graph:
                    weight_scale=scale * graph.weight_scale)
 
 
-# Recognise what holds a mesh and turn it into a checked `Mesh` ---------------------------------
+# Recognise an object with a mesh and convert it to a checked `Mesh` ----------------------------
 
 
 @typed_memory_errors
@@ -268,7 +268,7 @@ def as_mesh(elements: Any, *, num_nodes: int | None = None, element_weights: Num
         - a path (str or PathLike), read by :func:`portpart.io.read_mesh`.
 
         Nodes are numbered from 0.  If blocks have several dimensions, the elements are the cells of
-        the largest one; lines or triangles next to tetrahedra lie on the boundary.
+        the largest one; lines or triangles next to tetrahedra are on the boundary.
     num_nodes : int, optional
         Number of nodes; default: the number of points, else the largest node plus one.
     element_weights : array_like of int, shape (num_elements,), optional

@@ -1,4 +1,4 @@
-"""Recognise what holds a hypergraph and turn it into a checked `Hypergraph`."""
+"""Recognise an object with a hypergraph and convert it to a checked `Hypergraph`."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 OF_NETWORKS = ((graphs.is_networkx, "list(graph[net])"), (graphs.is_igraph, "graph.neighbors(net)"),
                (graphs.is_networkit, "list(graph.iterNeighbors(net))"))
-"""Kinds of graphs, and what gives the neighbours of one vertex."""
+"""Kinds of graphs, and an expression for the neighbours of one vertex."""
 
 
 def is_hypergraph(data: Any) -> bool:
-    """Whether `data` is a hypergraph or a file whose name says so, whatever a call is about."""
+    """Whether `data` is a hypergraph or a file named as one, in any call."""
     if isinstance(data, (str, os.PathLike)):
         from portpart.inputs.hypergraphs import is_net_name
 
@@ -50,9 +50,9 @@ def as_hypergraph(
         - a tuple ``(net_offsets, net_pins)`` of arrays of any kind: net e has the pins
           ``net_pins[net_offsets[e]] ... net_pins[net_offsets[e + 1] - 1]``, in any order;
         - a list of nets, each a sequence of its pins; a mapping with nets as values, whose keys
-          are ``net_names`` unless they are numbers; an array of shape (m, pins of a net), or of
-          m lists.  Pins that are not integers are ``names``,
-          numbered as they occur.  A tuple of two is always one of arrays, as above;
+          are ``net_names`` unless they are numbers; an array of shape (m, pins of a net), or of m
+          lists.  Pins that are not integers are ``names``, numbered as they occur.  A tuple of two
+          always has arrays, as above;
         - a SciPy or CuPy sparse matrix, by its pattern: see `model`;
         - a :class:`portpart.io.Netlist`: its gates and nets, with ``names`` and ``net_names``;
         - a hypergraph of HyperNetX, XGI or hypergraphx: nodes are ``names``, in their order, and
@@ -70,7 +70,7 @@ def as_hypergraph(
         Model of a matrix: columns are vertices and rows are nets (default); the reverse; or
         entries are vertices, and nets are the rows, then the columns.
     diagonal : bool
-        Add the diagonal of a square matrix: net i gets the pin i.  Then km1 is the communication
+        Add the diagonal of a square matrix: net i has the pin i.  Then km1 is the communication
         volume of a product whose input and output vectors are divided in the same way.
     space : ExecutionSpace, optional
         Space of the hypergraph; default: the one that has the pins.
@@ -132,7 +132,7 @@ def as_hypergraph(
 
 
 def _rows_of(data: Any) -> graphs.NetInput:
-    """The nets of what is neither a hypergraph nor a matrix."""
+    """Return the nets of an object that is neither a hypergraph nor a matrix."""
     if isinstance(data, tuple) and len(data) == 2:
         return graphs.NetInput(*data)
     refuse_foreign_type(data)

@@ -1,4 +1,4 @@
-"""Hypergraphs of files: hMETIS, PaToH, circuits, matrices by a model, netlists."""
+"""Hypergraphs from files: hMETIS, PaToH, circuits, matrices by a model, netlists."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from portpart.inputs.known import (
 from portpart.inputs.reading import checked_limit
 from portpart.options import checked_flag
 
-# Netlists of files: gate-level Verilog, BLIF, AIGER --------------------------------------------
+# Netlists from files: gate-level Verilog, BLIF, AIGER ------------------------------------------
 
 
 NETLISTS = ("verilog", "blif", "aiger")
@@ -81,7 +81,7 @@ def read_netlist(path: PathLike, *, top: str | None = None, format: str | None =
 
 
 def netlist_of(source: Source, format: str, top: str | None = None) -> Netlist:
-    """The netlist in the text of a file."""
+    """Return the netlist in the text of a file."""
     options = {} if top is None else {"top": top}
     if options and "top" not in FORMATS[format].options:
         raise InputError(f"top does not apply to {format} files")
@@ -89,11 +89,11 @@ def netlist_of(source: Source, format: str, top: str | None = None) -> Netlist:
     return made
 
 
-# Hypergraphs of files: hMETIS, PaToH, circuits, matrices by a model, netlists ------------------
+# Hypergraphs from files: hMETIS, PaToH, circuits, matrices by a model, netlists ----------------
 
 
 ANY_TEXT = ".txt"
-"""Suffix of edge lists that all kinds of files have."""
+"""Suffix of edge lists that files of all kinds have."""
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ def read_hypergraph(
         raise InputError(f"unknown format of hypergraphs {shown(format)}; known are "
                          f"{', '.join(NET_FORMATS)}")
     suffixes = tuple(suffix for entry in NET_FORMATS.values() for suffix in entry.suffixes
-                     if suffix != ".aux")  # of an archive the one file that holds nets
+                     if suffix != ".aux")  # only the file with nets in an archive
     source = read_source(path, checked_limit(max_vertices), suffixes)
     name = format or _recognised(source)
     entry, options = NET_FORMATS[name], {key: value for key, value in given.items()
@@ -195,17 +195,17 @@ def read_hypergraph(
 
 
 def net_format_of_name(name: str) -> str | None:
-    """Format of hypergraphs that a file name's suffix stands for."""
+    """Return the format of hypergraphs for a file name's suffix, or None."""
     return format_of_name(name, NET_FORMATS)
 
 
 def is_net_name(name: str) -> bool:
-    """Whether a file name's suffix stands for hypergraphs and nothing else."""
+    """Whether a file name's suffix is used for hypergraphs only."""
     return net_format_of_name(name) not in (None, *FORMATS)
 
 
 def _recognised(source: Source) -> str:
-    """Format of a file by its content, else by its name."""
+    """Return the format of a file by its content, otherwise by its name."""
     data, hint = source.data, net_format_of_name(source.name)
     if MATRIX_MARKET_BEGINS.match(data):
         return "matrix-market"
@@ -221,7 +221,7 @@ def _recognised(source: Source) -> str:
 
 
 def _refuse_graph(source: Source) -> None:
-    """Raise for a graph by its name, or by its content: most METIS graphs follow hMETIS, too."""
+    """Raise for a graph by its name, or by its content: most METIS graphs are also valid hMETIS."""
     any_text = bare_name(source.name.lower()).endswith(ANY_TEXT)
     named = None if any_text else format_of_name(source.name)
     if named or is_metis(source):
@@ -239,7 +239,7 @@ def _netlist(format: str, source: Source, top: str | None = None, ports: bool = 
 
 def hypergraph_of_netlist(netlist: Netlist, ports: bool = False, max_fanout: int | None = None,
                           areas: Mapping[str, int] | None = None) -> Hypergraph:
-    """The hypergraph of a netlist, its vertices named."""
+    """Return the hypergraph of a netlist, with names of vertices."""
     offsets, pins = netlist.hypergraph(ports=ports, max_fanout=max_fanout)
     names = distinct(netlist.gate_names + netlist.port_names) if ports else netlist.gate_names
     weights = None if areas is None and not ports else netlist.vertex_weights(ports, areas)
@@ -260,4 +260,4 @@ NET_FORMATS = {
     "aiger": NetFormat(partial(_netlist, "aiger"), (".aig", ".aag"),
                        ("ports", "max_fanout", "areas")),
 }
-"""Every format by its name."""
+"""Every format by name."""

@@ -1,4 +1,4 @@
-"""The formats of graphs, and which of them a file has: the content decides."""
+"""The formats of graphs, and how the format of a file is recognised by its content."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from portpart.graphs import Graph, Hypergraph
 
 Parsed = TypeVar("Parsed", Graph | NamedGraph, Hypergraph)
 
-# The formats of graphs: the module, the file suffixes and the options of each ------------------
+# The formats of graphs: module, file suffixes and options of each ------------------------------
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,11 @@ class Format:
     Attributes
     ----------
     path : str
-        Its module, which is imported when it is used.  The function ``parse(source, **options)``
-        reads; ``chunks(graph)``, if there is one, writes.  Where `options` has those of rules,
-        ``parse`` takes ``rules`` instead of them.
+        Its module, which is imported when it is used. The function ``parse(source, **options)``
+        reads; ``chunks(graph)``, if defined, writes. If `options` has those of rules, ``parse``
+        accepts ``rules`` instead of them.
     suffixes : tuple of str
-        What file names end in.
+        Suffixes of file names.
     options : tuple of str
         Reading options that apply.
     names : bool
@@ -56,11 +56,11 @@ class Format:
 
     @property
     def module(self) -> ModuleType:
-        """The module."""
+        """Return the module."""
         return import_module(self.path)
 
     def parse(self, source: Source, given: dict[str, Any]) -> Graph | NamedGraph:
-        """What the format's reader makes of a file; all options that are `given` must apply."""
+        """Return the result of the format's reader for a file; all `given` options must apply."""
         options = dict(given)
         if RULES[0] in self.options:
             options["rules"] = rules_of(**{name: options.pop(name, None) for name in RULES})
@@ -69,7 +69,7 @@ class Format:
 
     @property
     def is_writable(self) -> bool:
-        """Whether graphs can be written so."""
+        """Whether graphs can be written in this format."""
         return hasattr(self.module, "chunks")
 
 
@@ -100,20 +100,20 @@ FORMATS = {
     "metis-mesh": Format("portpart.formats.mesh", (".mesh",), ("mesh", "common_nodes")),
     MESHIO: Format("portpart.formats.meshio_mesh", MESHIO_SUFFIXES, ("mesh", "common_nodes")),
 }
-"""Every format by its name."""
+"""Every format by name."""
 
 GRAPH_SUFFIXES = tuple(suffix for entry in FORMATS.values() for suffix in entry.suffixes)
 
 
 def format_of_name(name: str, formats: Mapping[str, Any] = FORMATS) -> str | None:
-    """Format that a file name's suffix stands for."""
+    """Return the format for a file name's suffix, or None."""
     suffix = os.path.splitext(bare_name(name.lower()))[1]
     return next((key for key, entry in formats.items() if suffix in entry.suffixes), None)
 
 
 def parsed(name: str, allowed: Collection[str], source: Source, options: Collection[str],
            parse: Callable[[], Parsed], what: str) -> Parsed:
-    """What a reader makes of a file of a format; refuses options that do not apply to it.
+    """Return the result of a format's reader for a file; raise for options that do not apply.
 
     Errors name the file.
     """
@@ -132,10 +132,10 @@ def parsed(name: str, allowed: Collection[str], source: Source, options: Collect
     return made
 
 
-# Which format a file has: the content decides, the suffix of the name is a hint ----------------
+# The format of a file is recognised by its content; the suffix of the name is a hint -----------
 #
-# Only the first lines are examined.  Words and lines are counted where these leave a doubt: where
-# they differ in length, or could be those of two formats.
+# Only the first lines are examined. Words and lines are counted if these are ambiguous: if they
+# differ in length, or are possible in two formats.
 
 
 SAMPLE_ROWS, SAMPLE_BYTES = 64, 1 << 16
@@ -155,7 +155,7 @@ DIMACS_EDGE = re.compile(rb"[ae]\s+\d+\s+\d+(\s|$)")
 
 LONGEST_METIS_HEADER = 4
 SMALLEST_TITLED = 3
-"""Lines of a titled table of two vertices."""
+"""Number of lines of a titled table of two vertices."""
 
 MAX_BYTES_PER_WORD = 22
 WIDTHS_OF_EDGES = (2, 3)
@@ -164,18 +164,18 @@ NETS_CALL = "portpart.io.read_hypergraph"
 
 @dataclass
 class TextSample:
-    """The first lines of a text that hold something.
+    """The first lines of a text that are not empty.
 
     Attributes
     ----------
     rows : list of list of bytes
         Their words; comments are left out.
     complete : bool
-        Whether these are all.
+        Whether these are all lines.
     comments : bool
-        Whether there are lines that begin with ``#``.
+        Whether some lines begin with ``#``.
     problem, edge : bool
-        Whether the first of them is a problem line of DIMACS, an edge as there.
+        Whether the first line is a problem line of DIMACS, or an edge of DIMACS.
     """
 
     rows: list[list[bytes]] = field(default_factory=list)
@@ -186,7 +186,7 @@ class TextSample:
 
     @property
     def width(self) -> int | None:
-        """Words of each row; None if they differ or there are none."""
+        """Number of words of each row; None if rows differ or there are none."""
         widths = {len(row) for row in self.rows}
         return widths.pop() if len(widths) == 1 else None
 
@@ -202,12 +202,12 @@ class TextSample:
 
 
 def recognised(source: Source, hint: str | None) -> str:
-    """Format of a file whose suffix stands for `hint`, or for nothing.
+    """Return the format of a file whose suffix means `hint`, or no format.
 
     Raises
     ------
     GraphFormatError
-        If it is in a format that is not read, or in one of two.
+        If it is in a format that is not read, or two formats are possible.
     """
     data = source.data
     if data.startswith(b"PK"):
@@ -239,7 +239,7 @@ def recognised(source: Source, hint: str | None) -> str:
 
 
 def netlist_format(data: bytes) -> str | None:
-    """Format of a netlist by its begin."""
+    """Return the format of a netlist by its beginning."""
     if AIGER_BEGINS.match(data):
         return "aiger"
     if BLIF_BEGINS.match(data):
@@ -248,7 +248,7 @@ def netlist_format(data: bytes) -> str | None:
 
 
 def sample_of(source: Source) -> TextSample:
-    """The first lines of a text."""
+    """Return the first lines of a text."""
     sample = TextSample()
     for _, after, line in source.lines():
         if line[:1] in (b"#", b"%") or not line:
@@ -275,14 +275,14 @@ def fits_metis(source: Source) -> bool:
 
 
 def is_metis(source: Source) -> bool:
-    """Whether a file is a METIS graph throughout."""
+    """Whether a whole file is a valid METIS graph."""
     return fits_metis(source) and _parses(metis, source)
 
 
 def fits_hmetis(source: Source, sample: TextSample) -> bool:
-    """Whether a file follows both hMETIS and, by the numbers on all its lines, edge lists.
+    """Whether a file is both valid hMETIS and, by the numbers on all its lines, an edge list.
 
-    Its first line has to promise as many nets as there are lines below.
+    Its first line must have as many nets as there are lines after it.
     """
     if not sample.is_like_edges or not is_count(sample.rows[0][0]):
         return False
@@ -300,13 +300,13 @@ def _parses(format: ModuleType, source: Source) -> bool:
 
 
 class FormatGuess(NamedTuple):
-    """What the first line of a METIS graph promises: vertices, and words on all lines."""
+    """Values from the first line of a METIS graph: vertices, and words on all lines."""
 
     vertices: int
     words: int
 
     def is_kept(self, lines: int, words: int) -> bool:
-        """Whether a file with these lines and words keeps it."""
+        """Whether a file with these lines and words agrees with it."""
         return lines > self.vertices and words == self.words
 
 
@@ -321,7 +321,7 @@ def _promise_of(header: list[bytes]) -> FormatGuess | None:
 
 
 def _of_numbers(source: Source, sample: TextSample, hint: str | None) -> str:
-    """Format of a text of numbers."""
+    """Return the format of a text of numbers."""
     width = sample.width
     if width is None:
         other = hint not in (None, "metis") and sample.rows and not fits_metis(source)
@@ -337,7 +337,7 @@ def _of_numbers(source: Source, sample: TextSample, hint: str | None) -> str:
 
 
 def _is_titled_matrix(source: Source, sample: TextSample) -> bool:
-    """Whether a text is a square table with names of its columns above."""
+    """Whether a text is a square table with names of its columns in the first line."""
     if len(sample.rows) < SMALLEST_TITLED:
         return False
     layout = dense.layout_of(sample.rows)
@@ -348,7 +348,7 @@ def _is_titled_matrix(source: Source, sample: TextSample) -> bool:
 
 
 def _of_pairs(source: Source, sample: TextSample, width: int, hint: str | None) -> str:
-    """Format of lines of two or of three numbers each."""
+    """Return the format of lines of two or of three numbers each."""
     if hint == "metis":
         return "metis"
     if _may_be_metis(source, sample.rows[0]) and fits_metis(source):
@@ -366,7 +366,7 @@ def _of_pairs(source: Source, sample: TextSample, width: int, hint: str | None) 
 
 
 def _may_be_metis(source: Source, header: list[bytes]) -> bool:
-    """Whether a first line could be METIS's above lines of as many words, by the file's size."""
+    """Whether a first line could be METIS's before lines of as many words, by the file's size."""
     promise = _promise_of(header)
     return (promise is not None and _may_hold(source, promise.words)
             and promise.words <= (promise.vertices + 1) * len(header))
@@ -381,7 +381,7 @@ def _may_hold(source: Source, words: int) -> bool:
 def _may_be_matrix(table: list[list[float]]) -> bool:
     """Whether two lines of two numbers or three of three are a table of traffic between ranks.
 
-    Nothing on the diagonal, or equal to the transposed table: lists of edges are rarely that.
+    The diagonal is zero, or the table is symmetric: lists of edges are rarely so.
     """
     size = len(table)
     hollow = all(table[i][i] == 0 for i in range(size))
@@ -392,7 +392,7 @@ def _may_be_matrix(table: list[list[float]]) -> bool:
 
 
 def refuse_doubt(source: Source, *formats: str) -> NoReturn:
-    """Raise for a file of several readings."""
+    """Raise for a file with several readings."""
     calls = [NETS_CALL if name == "hmetis" else f"format={name!r}" for name in formats]
     options = ", ".join(f"--format {name}" for name in formats)
     raise GraphFormatError(f"{source.name}: may be {' or '.join(formats)}; choose one: "

@@ -1,4 +1,4 @@
-"""Graphs and meshes of files: the content and the suffix say in which format."""
+"""Graphs and meshes from files, whose format follows from content and suffix."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from portpart.formats.text import PathLike, Source, bare_name, read_source
 from portpart.graphs import Graph, Mesh
 from portpart.inputs import known
 
-# Graphs of files: the content and the suffix say in which format -------------------------------
+# Graphs from files, whose format follows from content and suffix -------------------------------
 
 
 def read(
@@ -170,12 +170,12 @@ def read_named(path: PathLike, format: str | None = None, **options: Any) -> Nam
 
 def _parsed(path: PathLike, format: str | None,
             given: dict[str, Any]) -> tuple[str, Graph | NamedGraph]:
-    """Name of the format of a file, and what its reader makes of it."""
+    """Return the name of a file's format, and the result of its reader."""
     if format is not None and format not in known.FORMATS:
         raise InputError(f"unknown format {shown(format)}; known are {', '.join(known.FORMATS)}")
     limit = checked_limit(given.pop("max_vertices", None))
     options = {key: value for key, value in given.items() if value is not None}
-    if (format or known.format_of_name(os.fspath(path))) == known.MESHIO:  # it reads files itself
+    if (format or known.format_of_name(os.fspath(path))) == known.MESHIO:  # it reads files
         return known.MESHIO, _parsed_as(known.MESHIO, Source(os.fspath(path), b"", limit), options)
     source = read_source(path, limit, known.GRAPH_SUFFIXES)
     name = format or known.recognised(source, known.format_of_name(source.name))
@@ -192,7 +192,7 @@ def _parsed(path: PathLike, format: str | None,
 
 
 def _refuse_edges(source: Source, problem: GraphFormatError) -> None:
-    """Raise if a file that is no METIS graph looks like an edge list."""
+    """Raise if a file that is not a METIS graph looks like an edge list."""
     sample = known.sample_of(source)
     if sample.is_like_edges:
         nets = (f"; or of hMETIS, which {known.NETS_CALL} (--format hmetis) reads"
@@ -202,7 +202,7 @@ def _refuse_edges(source: Source, problem: GraphFormatError) -> None:
 
 
 def _refuse_nets(source: Source, problem: GraphFormatError) -> None:
-    """Raise if a file that is not a graph and has no known suffix follows hMETIS throughout."""
+    """Raise if a file that is not a graph and has no known suffix is valid hMETIS."""
     if known.format_of_name(source.name) is not None:
         return
     try:
@@ -218,7 +218,7 @@ def _refuse_nets(source: Source, problem: GraphFormatError) -> None:
 
 
 def checked_limit(max_vertices: Any) -> int | None:
-    """The option `max_vertices`, if it is a number."""
+    """Return the option `max_vertices`, checked to be a number."""
     if max_vertices is None:
         return None
     if isinstance(max_vertices, Integral) and int(max_vertices) >= 0:
@@ -232,13 +232,13 @@ def _parsed_as(name: str, source: Source, options: dict[str, Any]) -> Graph | Na
                         lambda: entry.parse(source, options), "graph")
 
 
-# Meshes of files: METIS's, and the formats of meshio -------------------------------------------
+# Meshes from files: METIS's, and the formats of meshio -----------------------------------------
 
 
 TETGEN = (".ele", ".node")
 
 AMBIGUOUS = (".dat", ".tec", ".xml", ".e", ".post", ".dato", ".wkt")
-"""Suffixes of meshio's formats that other files have, too."""
+"""Suffixes of meshio's formats that other files also have."""
 
 METIS_BEGINS = re.compile(rb"\s*[%\d]")
 MEDIT = re.compile(rb"\s*(#[^\n]*\n\s*)*MeshVersionFormatted")
@@ -288,7 +288,7 @@ def read_mesh(path: PathLike, *, max_vertices: int | None = None) -> Mesh:
 
 
 def read_with_data(path: PathLike, max_vertices: int | None = None) -> tuple[Mesh, Any]:
-    """The mesh of a file, and what meshio has made of it, with all data; the mesh if METIS's."""
+    """Return the mesh of a file, and meshio's object with all data; for METIS, the mesh again."""
     name = os.fspath(path)
     suffix = os.path.splitext(bare_name(name.lower()))[1]
     file_format = None

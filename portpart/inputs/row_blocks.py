@@ -1,4 +1,4 @@
-"""The rows of a sparse matrix that each block has, and the vector entries that they need."""
+"""The rows of a sparse matrix that each block owns, and the vector entries that they need."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def row_blocks(matrix: SparseMatrix, part: Blocks, column_part: Blocks | None = 
     Raises
     ------
     InputError
-        If `matrix` is no sparse matrix, if it is not square and `column_part` is missing, or if
+        If `matrix` is not a sparse matrix, if it is not square and `column_part` is missing, or if
         blocks have the wrong length or type.
     OutOfMemory
         If the memory is too small.
@@ -137,7 +137,7 @@ def row_blocks(matrix: SparseMatrix, part: Blocks, column_part: Blocks | None = 
 
     Examples
     --------
-    A product by blocks, each of which gets the entries of its ghosts from their owners:
+    A product by blocks, each of which receives the entries of its ghosts from their owners:
 
     >>> import numpy as np
     >>> import portpart
@@ -169,7 +169,7 @@ def row_blocks(matrix: SparseMatrix, part: Blocks, column_part: Blocks | None = 
 
 def _divided(space: ExecutionSpace, rows: Any, of_rows: Array, of_columns: Array,
              k: int) -> list[RowBlock]:
-    """The rows of all blocks."""
+    """Return the rows of all blocks."""
     num_rows, width = rows.shape
     offsets, indices = (index_array(space, each, "indptr and indices")
                         for each in (rows.indptr, rows.indices))
@@ -194,12 +194,12 @@ def _divided(space: ExecutionSpace, rows: Any, of_rows: Array, of_columns: Array
 
 
 def _compressed(matrix: SparseMatrix) -> Any:
-    """A sparse matrix in CSR form.
+    """Return a sparse matrix in CSR form.
 
     Raises
     ------
     InputError
-        If it is none, or too large.
+        If it is not a sparse matrix, or too large.
     """
     if not hasattr(matrix, "tocsr"):
         raise InputError(f"a sparse matrix of SciPy or CuPy is needed, not a "

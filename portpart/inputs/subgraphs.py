@@ -102,8 +102,8 @@ def subgraphs(graph: GraphLike, part: Blocks, halo: int = 1, *,
     part : array_like of int, shape (n,), dict, PartitionResult or Session
         Block of each vertex, 0 ... k - 1.
     halo : int, default 1
-        A block gets as ghosts the vertices of other blocks whose distance from one of its vertices
-        is at most this number of edges or nets.  With 0 it has no ghosts.
+        The ghosts of a block are the vertices of other blocks whose distance from one of its
+        vertices is at most this number of edges or nets. With 0 it has no ghosts.
     k : int, optional
         Number of blocks; default: that of the result, or the largest block plus one.
 
@@ -115,7 +115,7 @@ def subgraphs(graph: GraphLike, part: Blocks, halo: int = 1, *,
     Raises
     ------
     InputError
-        If `part` has the wrong length or type, or `halo` is no integer or negative.
+        If `part` has the wrong length or type, or `halo` is not an integer or negative.
     OutOfMemory
         If the memory is too small.
 
@@ -130,7 +130,7 @@ def subgraphs(graph: GraphLike, part: Blocks, halo: int = 1, *,
 
     Examples
     --------
-    Each block gets values of its ghosts from their owners:
+    Each block receives the values of its ghosts from their owners:
 
     >>> import numpy as np
     >>> import portpart
@@ -160,7 +160,7 @@ def subgraphs(graph: GraphLike, part: Blocks, halo: int = 1, *,
 
 
 def _near(whole: graphs.EitherGraph, owner: Array, halo: int, k: int) -> tuple[Array, Array | None]:
-    """The pairs of blocks and vertices that they have; of a hypergraph, and of nets."""
+    """Return pairs of blocks and their vertices; for a hypergraph, also those of nets."""
     space, n = whole.space, whole.num_vertices
     own = newest = inner = graphs.pairs_of(space, owner)
     ghosts = space.empty(0, np.int64)
@@ -180,13 +180,13 @@ def _near(whole: graphs.EitherGraph, owner: Array, halo: int, k: int) -> tuple[A
 
 
 def _nets_of(whole: graphs.Hypergraph, pairs: Array, k: int) -> Array:
-    """Pairs of blocks and the nets of some of their vertices."""
+    """Return pairs of blocks and the nets of some of their vertices."""
     nothing = graphs.known_pairs(whole.space, whole.space.empty(0, np.int64), whole.num_nets, k)
     return graphs.reached(whole.space, pairs, whole.csr, whole.mean_degree, nothing, whole.num_nets)
 
 
 def _pins(whole: graphs.Hypergraph) -> graphs.Csr:
-    """The nets as rows of pins."""
+    """Return the nets as rows of pins."""
     return graphs.rows_of(whole.net_offsets, whole.net_pins)
 
 
@@ -196,7 +196,7 @@ def _mean_size(whole: graphs.Hypergraph) -> float:
 
 def _graphs(whole: graphs.Graph, items: graphs.BlockItems,
             local: list[graphs.LocalItems]) -> Iterator[tuple[graphs.Graph, None]]:
-    """The graphs of all blocks."""
+    """Yield the graphs of all blocks."""
     space, n = whole.space, whole.num_vertices
     made = graphs.block_rows(space, items.keys, whole.csr, whole.mean_degree, items.known, n)
     weights = None if whole.weights is None else gather(space, whole.weights, made.places)
@@ -213,7 +213,7 @@ def _graphs(whole: graphs.Graph, items: graphs.BlockItems,
 
 def _hypergraphs(whole: graphs.Hypergraph, items: graphs.BlockItems, local: list[graphs.LocalItems],
                  nets: Array, k: int) -> Iterator[tuple[graphs.Hypergraph, Array]]:
-    """The hypergraphs of all blocks, and the numbers of their nets."""
+    """Yield the hypergraphs of all blocks, and the numbers of their nets."""
     space, m = whole.space, whole.num_nets
     made = graphs.block_rows(space, nets, _pins(whole), _mean_size(whole), items.known,
                              whole.num_vertices)
@@ -232,16 +232,16 @@ def _hypergraphs(whole: graphs.Hypergraph, items: graphs.BlockItems, local: list
 
 
 def _masses(whole: graphs.EitherGraph, each: graphs.LocalItems) -> Array | None:
-    """The weights of a block's vertices."""
+    """Return the weights of a block's vertices."""
     masses = whole.vertex_weights
     return None if masses is None else gather(whole.space, masses, each.numbers)
 
 
 def _names(whole: graphs.EitherGraph, each: graphs.LocalItems) -> Sequence[Hashable] | None:
-    """The names of a block's vertices."""
+    """Return the names of a block's vertices."""
     return _chosen(whole.names, whole.space.to_host(each.numbers))
 
 
 def _chosen(names: Sequence[Hashable] | None, numbers: np.ndarray) -> list[Hashable] | None:
-    """Some of the names that there are."""
+    """Return the names with these numbers."""
     return None if names is None else [names[number] for number in numbers.tolist()]

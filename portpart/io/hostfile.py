@@ -5,8 +5,8 @@
     node01                          a name alone, or several on a line
     node[01-03,07],login1           Slurm
 
-``#`` begins a comment.  A name that comes again adds its slots, a name alone counting one, as a
-file with a line for each process has it.
+``#`` begins a comment. Slots of a repeated name are added, where a name alone counts 1, as in a
+file with a line for each process.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from portpart.errors import GraphFormatError, InputError, shown
 from portpart.formats.text import PathLike, Source, read_source
 
 MAX_NAMES = 1 << 18
-"""That a node list may stand for: ``n[0-999999999]`` is fifteen characters."""
+"""Maximum number of names of a node list: ``n[0-999999999]`` has fifteen characters."""
 
 SLOTS = {"slots", "slot", "cpus", "cpu", "count"}
 MAX_SLOTS = {f"max{gap}{word}" for gap in "_-" for word in ("slots", "cpus")} | {
     f"{word}{gap}max" for gap in "_-" for word in ("slots", "cpus")}
 UNUSED = {"binding", "ifname", "user", "username", "user-name", "user_name", "port", "rack"}
-"""Keys that say how a node is reached, not how large it is."""
+"""Keys that say how to reach a node, not how large it is."""
 
-# Open MPI's relative names, or letters, digits, dots and dashes; a number alone is none
+# Open MPI's relative names, or letters, digits, dots and dashes; not a number alone
 NAME = re.compile(r"\+[en][0-9]{1,9}|(?![0-9]+$)[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?\.?")
 COUNT = re.compile(r"0{0,8}[1-9][0-9]{0,8}")
 RANGE = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?")
 GROUP = re.compile(r"\[([^][]*)\]")
-# commas part names, but for those between brackets
+# commas separate names, except between brackets
 WORD = re.compile(r"(?:\[[^][]*\]|[^\s,])+")
 
 LONGEST_ADDRESS = 50
@@ -92,7 +92,7 @@ def read_hosts(path: PathLike) -> list[Host]:
     """
     source = read_source(path)
     found: dict[str, list[_Entry]] = {}
-    room = MAX_NAMES + len(source.data)  # a name for each process may well be written out
+    room = MAX_NAMES + len(source.data)  # each process may have a line
     for number, _, line in source.lines():
         for entry in _entries(source, number, line.decode("utf-8-sig", "replace")):
             found.setdefault(entry.name, []).append(entry)
@@ -120,7 +120,7 @@ def expand_nodelist(text: str) -> list[str]:
     Raises
     ------
     InputError
-        Naming the part that is neither a name nor a range.
+        With the part that is neither a name nor a range.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def expand_nodelist(text: str) -> list[str]:
 
 @dataclass
 class _Entry:
-    """A name and what its line says of it."""
+    """A name and the data of its line."""
 
     name: str
     slots: int | None = None
@@ -156,7 +156,7 @@ def _slots_of(entries: list[_Entry]) -> int | None:
 
 
 def _entries(source: Source, number: int, line: str) -> Iterator[_Entry]:
-    """The nodes on a line of a hostfile."""
+    """Yield the nodes on a line of a hostfile."""
     here: list[_Entry] = []
     text = re.sub(r"\s*=\s*", "=", line.partition("#")[0])
     for word in text.split():
@@ -173,7 +173,7 @@ def _entries(source: Source, number: int, line: str) -> Iterator[_Entry]:
 
 
 def _named(source: Source, number: int, text: str) -> list[_Entry]:
-    """The nodes of a word like ``a``, ``a:4``, ``n[1-3]:4`` or several with commas."""
+    """Return the nodes of a word like ``a``, ``a:4``, ``n[1-3]:4`` or several with commas."""
     entries = []
     for word in WORD.findall(text):
         slots = None
@@ -189,7 +189,7 @@ def _named(source: Source, number: int, text: str) -> list[_Entry]:
 
 
 def _describe(source: Source, number: int, entries: list[_Entry], key: str, value: str) -> None:
-    """Take ``key=value`` for the nodes before it."""
+    """Apply ``key=value`` to the nodes before it."""
     if key not in SLOTS | MAX_SLOTS:
         if key not in UNUSED:
             source.refuse(number, f"unknown key {shown(key)}; known are slots, max_slots, "
@@ -223,7 +223,7 @@ def _is_ipv6(word: str) -> bool:
 
 
 def _expanded(word: str) -> list[str]:
-    """Names that one word of a node list stands for."""
+    """Return the names of one word of a node list."""
     if _is_ipv6(word):
         return [word.strip("[]")]
     names = [""]
@@ -240,7 +240,7 @@ def _expanded(word: str) -> list[str]:
 
 
 def _numbers(word: str, ranges: str) -> list[str]:
-    """The numbers of ``01-03,07`` as they are written."""
+    """Return the numbers of ``01-03,07`` with their leading zeros."""
     numbers: list[str] = []
     for part in ranges.split(","):
         match = RANGE.fullmatch(part.strip())

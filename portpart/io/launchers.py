@@ -1,7 +1,7 @@
 """Files that place ranks for Slurm and Cray MPICH: SLURM_HOSTFILE, MPICH_RANK_ORDER.
 
-Both give the node of each rank.  The cores inside a node follow from a list that is the same on all
-nodes (``--cpu-bind=map_cpu``): its first entry is for the first task of a node, and so on.
+Both have the node of each rank. A list of the cores inside a node is the same on all nodes
+(``--cpu-bind=map_cpu``): its first entry is for the first task of a node, and so on.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ def write_slurm_hostfile(part: Blocks, topology: Topology, path: PathLike, *,
     path : str or PathLike
         ``-`` is standard output.
     hosts : sequence of str or Host
-        Names of the nodes, as Slurm has them.
+        Names of the nodes in Slurm.
     node_levels : int, optional
-        Levels of the hierarchy that lie inside a node, as in :func:`write_rankfile`.
+        Number of levels of the hierarchy inside a node, as in :func:`write_rankfile`.
     cpus : sequence of int, optional
         The operating system's number of each element of a node, as in :func:`read_machine`;
         default: 0, 1, 2 ...
@@ -149,7 +149,7 @@ def _order_lines(order: np.ndarray, found: list[tuple[int, np.ndarray]]) -> Iter
 
 
 def _by_node(elements: np.ndarray, nodes: Nodes) -> Iterator[tuple[int, np.ndarray]]:
-    """Each node in use, and which of its elements its ranks are on, in the order of the ranks."""
+    """Yield each node in use, and the elements of its ranks, in the order of the ranks."""
     node_of, local = np.divmod(elements, nodes.size)
     order = np.argsort(node_of, kind="stable")
     used, begins = np.unique(node_of[order], return_index=True)
@@ -158,9 +158,10 @@ def _by_node(elements: np.ndarray, nodes: Nodes) -> Iterator[tuple[int, np.ndarr
 
 
 def _renamed(local: np.ndarray, topology: Topology) -> list[int]:
-    """Elements of a node after places of each level are numbered as they occur: none is nearer.
+    """Return the elements of a node with the places of each level renumbered as they occur.
 
-    Nodes whose ranks share cores and sockets in the same way get the same numbers.
+    This changes no distances. Nodes whose ranks share cores and sockets in the same way have the
+    same numbers.
     """
     if not topology.is_hierarchy:
         return local.tolist()
@@ -183,7 +184,7 @@ def _renamed(local: np.ndarray, topology: Topology) -> list[int]:
 
 
 def _binding(lists: list[list[int]], numbers: Sequence[int]) -> str | None:
-    """The option for lists of elements if each is the begin of the longest, else None."""
+    """Return the option for lists of elements if the longest begins with each of them, or None."""
     longest = max(lists, key=len, default=[])
     if any(each != longest[: len(each)] for each in lists):
         return None
@@ -191,7 +192,7 @@ def _binding(lists: list[list[int]], numbers: Sequence[int]) -> str | None:
 
 
 def _cpus(cpus: Sequence[int] | None, nodes: Nodes) -> list[int]:
-    """The number of the operating system for each element of a node."""
+    """Return the operating system's number of each element of a node."""
     if cpus is None:
         return list(range(nodes.size))
     numbers = np.asarray(cpus)

@@ -16,11 +16,11 @@ from portpart.graphs import Rows, checked_rows
 from portpart.inputs import checked_limit
 from portpart.options import checked_integer
 
-# Text files in pieces: a piece is a range of bytes, and the lines that begin in it are its own
+# Text files in pieces: a piece is a range of bytes, and owns the lines that begin in it
 
 
 CHUNK = 1 << 20
-"""Bytes in which ends of lines are looked for at a time."""
+"""Number of bytes that are searched for ends of lines at once."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,11 @@ class PieceSource(text.Source):
     lines_before: Callable[[], int] = int
 
     def line_at(self, position: int) -> int:
-        """Number of the line of the file that holds a byte of the piece."""
+        """Return the number of the file's line that has a byte of the piece."""
         return self.lines_before() + super().line_at(position)
 
     def line_of_row(self, syntax: text.LineSyntax, begin: int, row: int) -> int:
-        """Line of the file that holds the `row`-th line of numbers after byte `begin`."""
+        """Return the line of the file with the `row`-th line of numbers after byte `begin`."""
         return self.lines_before() + super().line_of_row(syntax, begin, row)
 
 
@@ -51,10 +51,10 @@ def piece_of(name: str, file: BinaryIO, body: int, rank: int, size: int,
     Parameters
     ----------
     name : str
-        What the file is called.
+        Name of the file.
     file : binary file
     body : int
-        The byte at which the lines begin.
+        The byte where the lines begin.
     rank, size : int
         Number of the piece, and number of pieces, which have about the same number of bytes.
     limit : int, optional
@@ -76,7 +76,7 @@ def piece_of(name: str, file: BinaryIO, body: int, rank: int, size: int,
 
 
 def _line_begin(file: BinaryIO, at: int, body: int, length: int) -> int:
-    """Where the first line begins that does so at byte `at` or behind it."""
+    """Return where the first line begins at byte `at` or after it."""
     if at <= body:
         return body
     at -= 1
@@ -93,7 +93,7 @@ def _line_begin(file: BinaryIO, at: int, body: int, length: int) -> int:
 
 
 def _lines_before(name: str, begin: int) -> int:
-    """Lines of a file before a byte that begins a line."""
+    """Return the number of lines of a file before a byte that begins a line."""
     count = 0
     with open(name, "rb") as file:
         while begin > 0 and (chunk := file.read(min(CHUNK, begin))):
@@ -104,15 +104,15 @@ def _lines_before(name: str, begin: int) -> int:
 
 # METIS files in pieces: each rank parses some of the lines -------------------------------------
 #
-# A piece is a range of bytes; the lines that begin in it are its own.  Which vertices they are for
-# follows from the lines of the pieces before, so reading has two passes, with a sum over ranks in
-# between.
+# A piece is a range of bytes, and owns the lines that begin in it. The vertices of the lines depend
+# on the number of lines in the pieces before, so reading has two passes, with a sum over ranks
+# between them.
 
 
 MAX_PIECES = 2**20
 
 MAX_HEADER = 1 << 16
-"""Bytes of the line that the numbers of vertices and edges stand on."""
+"""Maximum bytes of the line with the numbers of vertices and edges."""
 
 GAPS = b" \t\r\v\f,;"
 
@@ -125,7 +125,7 @@ class MetisPiece:
     num_vertices, num_edges : int
         Sizes of the whole graph, from the first line.
     num_lines, num_words : int
-        Lines of vertices in this piece, and numbers on them.
+        Numbers of lines of vertices in this piece, and of words on them.
 
     Examples
     --------
@@ -162,7 +162,7 @@ class MetisPiece:
         Raises
         ------
         GraphFormatError
-            Naming file and line of the first deviation from the format in this piece.  Whether all
+            With file and line of the first deviation from the format in this piece. Whether all
             arcs have reverse arcs is not checked.
         """
         n = self.num_vertices
@@ -214,7 +214,7 @@ def open_metis_piece(path: text.PathLike, rank: int, size: int,
     path : str or PathLike
         A METIS file that is not compressed.
     rank, size : int
-        Which of how many pieces; they have about the same number of bytes.
+        Number of the piece, and number of pieces; they have about the same number of bytes.
     max_vertices : int, optional
         As in :func:`read`.
 
@@ -227,7 +227,7 @@ def open_metis_piece(path: text.PathLike, rank: int, size: int,
     GraphFormatError
         If the file is compressed, or its first line is not that of a METIS file.
     InputError
-        If the file cannot be read, or there is no such piece.
+        If the file cannot be read, or has no such piece.
 
     Examples
     --------
@@ -257,7 +257,7 @@ def _piece_of(name: str, file: BinaryIO, rank: int, size: int, limit: int | None
 
 
 def _refuse_packed(name: str, begin: bytes) -> None:
-    """Raise for what is no plain text."""
+    """Raise an error unless the file is plain text."""
     if text.is_packed(begin) or begin.startswith((text.ZIP_MEMBER, text.ZIP_EMPTY)):
         raise GraphFormatError(f"{name}: is packed; pieces are read of plain text: unpack it first")
     if begin.startswith(text.UTF16_MARKS) or b"\0" in begin:
@@ -265,7 +265,7 @@ def _refuse_packed(name: str, begin: bytes) -> None:
 
 
 def _first_line(name: str, file: BinaryIO) -> tuple[bytes, int, int]:
-    """The first line that is no comment, the number of those before it, and where it ends."""
+    """Return the first line that is not a comment, the number of lines before it, and its end."""
     file.seek(0)
     if file.read(len(text.UTF8_MARK)) != text.UTF8_MARK:
         file.seek(0)

@@ -29,8 +29,8 @@ class Machine(NamedTuple):
     node_levels : int
         Number of levels inside a node, for :func:`write_rankfile`.
     cpus : tuple of int
-        The number by which the operating system knows the first CPU of each core of a node, in the
-        order of elements.
+        The operating system's number of the first CPU of each core of a node, in the order of
+        elements.
     level_names : tuple of str
         Resource that the parts of each level share, such as ``"L3 cache"``; innermost level first.
 
@@ -70,7 +70,7 @@ def read_machine(path: PathLike, *, nodes: int = 1, distances: ArrayLike | None 
     Raises
     ------
     GraphFormatError
-        If the file describes no node, or one whose parts differ in size; with the file, and the
+        If the file does not describe a node, or its parts differ in size; with the file, and the
         line of XML.
     InputError
         If it cannot be read, or `nodes` or `distances` do not fit.
@@ -105,19 +105,19 @@ def read_machine(path: PathLike, *, nodes: int = 1, distances: ArrayLike | None 
     return Machine(Topology(arities, distances), inside, tuple(cpus), tuple(names))
 
 
-# The cores of a node and what they share, which becomes a hierarchy of equal parts -------------
+# The cores of a node and the resources that they share, as a hierarchy of equal parts ----------
 
 
 @dataclass
 class Cores:
-    """The cores of a node as a file lists them.
+    """The cores of a node, as listed in a file.
 
     Attributes
     ----------
     cpus : list of int
-        The first CPU of each core, by the number that the operating system gives it.
+        The operating system's number of the first CPU of each core.
     shared : dict of str to list
-        By kind, such as ``"package"``: which one each core belongs to, None for none.
+        By kind, such as ``"package"``: the resource of each core, or None.
     """
 
     cpus: list[int] = field(default_factory=list)
@@ -125,10 +125,11 @@ class Cores:
 
 
 def levels_of(name: str, cores: Cores) -> tuple[list[str], list[int], list[int]]:
-    """The levels of a node; kinds that divide the cores as others do, or not at all, make none.
+    """Return the levels of a node. Kinds that divide the cores like others, or not at all, are left
+    out.
 
-    Returns what the parts of each level share, from the innermost outwards, the last of which is
-    the node; how many parts each of them has; the CPUs of the cores in the order of elements.
+    Returns the resource that the parts of each level share, from the innermost outwards to the
+    node; the number of parts of each; and the CPUs of the cores in the order of elements.
 
     Raises
     ------
@@ -157,7 +158,7 @@ def _numbered(ids: Sequence[Hashable]) -> tuple[int, ...]:
 
 def _arity(name: str, cores: Cores, kinds: list[str], outer: tuple[int, ...],
            inner: tuple[int, ...]) -> int:
-    """How many parts of the inner kind each of the outer kind has."""
+    """Return how many parts of the inner kind each part of the outer kind has."""
     whole_of: dict[int, int] = {}
     parts: dict[int, set[int]] = {}
     for core, (whole, part) in enumerate(zip(outer, inner)):
@@ -188,15 +189,16 @@ MAX_DEPTH = 64
 
 
 def cores_of_xml(source: Source) -> Cores:
-    """The cores of a node, with the objects around each.
+    """Return the cores of a node, with the objects around each.
 
     Raises
     ------
     GraphFormatError
-        Naming file and line of what is not of hwloc; of entities, which could grow without bound.
+        With file and line, if the file is not from hwloc, or has entities, which could expand
+        without limit.
     """
     reader = _Reader(source)
-    parser = expat.ParserCreate("utf-8")  # whatever the file says of itself
+    parser = expat.ParserCreate("utf-8")  # whatever the file declares
     parser.StartElementHandler, parser.EndElementHandler = reader.begin, reader.end
     parser.EntityDeclHandler = reader.refuse_entity
     reader.parser = parser
@@ -217,7 +219,7 @@ class _Reader:
 
     def __init__(self, source: Source) -> None:
         self.source, self.cores = source, Cores()
-        self._open: list[tuple[str, int]] = []  # type of an object, and how many came before
+        self._open: list[tuple[str, int]] = []  # type of an object, and number of previous ones
         self._objects, self._core_done = 0, False
         self._is_first = True
 
@@ -231,14 +233,14 @@ class _Reader:
         if len(self._open) == MAX_DEPTH:
             self._refuse(f"objects lie more than {MAX_DEPTH} deep")
         kind = attributes.get("type", "")
-        if kind == "Cache":  # of version 1
+        if kind == "Cache":  # version 1
             kind = f"L{attributes.get('depth', '')[:1]}Cache"
         self._open.append((kind, self._objects))
         kinds = [kind for kind, _ in self._open]
         if kinds[-1] == CORE:
             self._core_done = False
         elif kinds[-1] == THREAD and not (CORE in kinds and self._core_done):
-            self._core_done = True  # of a core its first thread counts
+            self._core_done = True  # the first thread of a core counts
             self._add_core(attributes.get("os_index", ""), kinds)
 
     def end(self, element: str) -> None:
@@ -265,7 +267,7 @@ class _Reader:
         self.source.refuse(self.parser.CurrentLineNumber, problem)
 
 
-# Nodes as Linux shows them in ``/sys``: the running one, or a copy of the folder of another ----
+# Nodes as Linux shows them in ``/sys``: the running one, or a copy of another one's folder -----
 
 
 CPU = re.compile(r"cpu(\d{1,9})")
@@ -282,7 +284,7 @@ CACHES = {"3": "L3 cache", "2": "L2 cache"}
 
 
 def cores_of_sys(folder: str) -> Cores:
-    """The cores of a node, with package, die, NUMA node and caches of each.
+    """Return the cores of a node, with package, die, NUMA node and caches of each.
 
     Parameters
     ----------
@@ -294,7 +296,7 @@ def cores_of_sys(folder: str) -> Cores:
     InputError
         If there is no such folder.
     GraphFormatError
-        Naming the file that is missing or no list of CPUs.
+        With the file that is missing or is not a list of CPUs.
     """
     place = os.path.join(folder, CPUS)
     cpus = _numbers_in(place, CPU)
@@ -303,7 +305,7 @@ def cores_of_sys(folder: str) -> Cores:
     cores = Cores()
     for cpu in cpus:
         about = os.path.join(place, f"cpu{cpu}", "topology")
-        if not os.path.isdir(about):  # it is offline
+        if not os.path.isdir(about):  # the core is offline
             continue
         threads = _first_list(about, OF_CORE)
         if threads is None:
@@ -324,7 +326,7 @@ def cores_of_sys(folder: str) -> Cores:
 
 
 def _numbers_in(folder: str, name: re.Pattern[str], needed: bool = True) -> list[int]:
-    """The numbers of the entries cpu0, cpu1 ... of a folder."""
+    """Return the numbers of the entries cpu0, cpu1 ... of a folder."""
     try:
         entries = os.listdir(folder)
     except OSError as problem:
@@ -335,7 +337,7 @@ def _numbers_in(folder: str, name: re.Pattern[str], needed: bool = True) -> list
 
 
 def _caches(folder: str) -> dict[str, tuple[int, ...]]:
-    """The CPUs that share each cache with one."""
+    """Return the CPUs that share each cache with one."""
     found = {}
     for number in _numbers_in(folder, re.compile(r"index(\d{1,9})"), needed=False):
         index = os.path.join(folder, f"index{number}")
@@ -346,7 +348,7 @@ def _caches(folder: str) -> dict[str, tuple[int, ...]]:
 
 
 def _first_list(folder: str, names: tuple[str, ...]) -> tuple[int, ...] | None:
-    """The list in the first of some files that is there."""
+    """Return the list in the first of some files that exists."""
     for name in names:
         path = os.path.join(folder, name)
         if os.path.exists(path):
@@ -355,7 +357,7 @@ def _first_list(folder: str, names: tuple[str, ...]) -> tuple[int, ...] | None:
 
 
 def _list(path: str) -> tuple[int, ...]:
-    """CPUs of ``0-3,8``; a node of memory alone has none."""
+    """Return the CPUs of ``0-3,8``; none for a node with memory only."""
     text = _text(path)
     if text == "":
         return ()

@@ -1,6 +1,6 @@
-"""Partition files: the block of vertex i alone on line i, as METIS writes them; or with names,
-a vertex's name and its block on each line, in any order.  Fixed vertices: the same with -1 for free
-ones, or a vertex and its block on each line.
+"""Partition files: line i has the block of vertex i, as METIS writes them; or each line has a name
+and a block, in any order. Fixed vertices: the same with -1 for free vertices, or a vertex and its
+block on each line.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def read_partition(path: text.PathLike, num_vertices: int | None = None, *, free
     free : bool, default False
         Accept -1 for a vertex without a block, as in hMETIS's files of fixed vertices. With
         `num_vertices`, lines may also have a vertex and its block, in any order; missing vertices
-        get -1.
+        have -1.
     first : int, default 1
         Number of the first vertex in such pairs.
     num_edges : int, optional
@@ -90,7 +90,7 @@ def read_partition(path: text.PathLike, num_vertices: int | None = None, *, free
 
 
 def check_lengths(lines: NumberLines, width: int, free: bool, item: str = "vertex") -> None:
-    """Refuse a line that does not have this many numbers."""
+    """Raise an error for a line that does not have this many numbers."""
     row = first_true(lines.lengths != width)
     if row is not None:
         lines.refuse(row, "expected one block number per line"
@@ -100,7 +100,7 @@ def check_lengths(lines: NumberLines, width: int, free: bool, item: str = "verte
 
 
 def checked_blocks(lines: NumberLines, pairs: bool, free: bool) -> np.ndarray:
-    """The block on each line, which may have an item before it; -1 is one if `free`."""
+    """Return the block on each line, which may have an item before it; -1 is allowed if `free`."""
     blocks = lines.lines.values[1::2] if pairs else lines.lines.values
     row = first_true((blocks < (FREE if free else 0)) | (blocks > MAX_INT32))
     if row is not None:
@@ -109,7 +109,9 @@ def checked_blocks(lines: NumberLines, pairs: bool, free: bool) -> np.ndarray:
 
 
 def checked_items(lines: NumberLines, n: int, first: int = 1, item: str = "vertex") -> np.ndarray:
-    """The vertex or edge on each line of two, from 0; `first` is the number of the first of `n`."""
+    """Return the vertex or edge on each line of two, from 0; `first` is the number of the first
+    one.
+    """
     items = lines.lines.values[::2] - first
     row = first_true((items < 0) | (items >= n))
     if row is not None:
@@ -119,7 +121,7 @@ def checked_items(lines: NumberLines, n: int, first: int = 1, item: str = "verte
 
 
 def _blocks_of_pairs(lines: NumberLines, n: int, first: int, item: str) -> np.ndarray:
-    """The block of each of `n` vertices or edges, `FREE` if it is not listed."""
+    """Return the block of each of `n` vertices or edges, `FREE` if it is not listed."""
     items = checked_items(lines, n, first, item)
     part = np.full(n, FREE, np.int32)
     part[items] = lines.lines.values[1::2]
@@ -219,7 +221,7 @@ def write_named_partition(names: Sequence[Hashable], part: Blocks, path: text.Pa
     Parameters
     ----------
     names : sequence of str or int, shape (n,)
-        The name of each vertex, as `portpart.io.read_named` or a `Netlist` gives them.
+        The name of each vertex, as in `portpart.io.read_named` or a `Netlist`.
     part : array_like of int, shape (n,), PartitionResult or Session
         Device arrays are copied to the host.
     path : str or PathLike
@@ -247,7 +249,7 @@ def write_named_partition(names: Sequence[Hashable], part: Blocks, path: text.Pa
 
 
 def _check_names(names: Sequence[Hashable]) -> None:
-    """Refuse names that a reader of the file could not distinguish."""
+    """Raise an error for names that a reader of the file could not distinguish."""
     first: dict[bytes, int] = {}
     for place, name in enumerate(names):
         word = text.as_bytes(name).strip()
@@ -271,7 +273,7 @@ def _shown(word: bytes) -> str:
 
 
 def _checked_blocks(part: Blocks) -> np.ndarray:
-    """Blocks in host memory, int64."""
+    """Return blocks in host memory as int64."""
     blocks = host_integers(held_blocks(part))
     if blocks.ndim != 1 or (len(blocks) and blocks.dtype.kind not in "iub"):
         raise InputError(f"part is an array of {blocks.dtype} and shape {blocks.shape}; a "

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def write_own_lines(comm: Communicator, part: np.ndarray, path: text.PathLike) -> None:
-    """Write the block of each vertex, one per line; all ranks call it with those of theirs.
+    """Write the block of each vertex, one per line; each rank calls it with its vertices' blocks.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def write_own_lines(comm: Communicator, part: np.ndarray, path: text.PathLike) -
 
 
 def _checked_name(path: text.PathLike) -> str:
-    """The file to write, links followed."""
+    """Return the name of the file to write, with links followed."""
     name = os.fspath(path)
     if name == text.STREAM:
         raise InputError("ranks write a file together; standard output is none: gather() the "
@@ -64,7 +64,7 @@ def _checked_name(path: text.PathLike) -> str:
 
 
 def _make(rank: int, name: str, made: list[str]) -> None:
-    """Make the file that all ranks write to, on rank 0; its name is added to `made`."""
+    """Make the file that all ranks write to, on rank 0; add its name to `made`."""
     if rank > 0:
         return
     with writing(name):
@@ -74,7 +74,7 @@ def _make(rank: int, name: str, made: list[str]) -> None:
 
 
 def _write(temporary: str, name: str, begin: int, lines: np.ndarray) -> None:
-    """Write bytes from a place of a file on."""
+    """Write bytes from a position of a file on."""
     try:
         with writing(name, FileNotFoundError), open(temporary, "r+b", buffering=0) as file:
             file.seek(begin)
@@ -87,7 +87,7 @@ def _write(temporary: str, name: str, begin: int, lines: np.ndarray) -> None:
 
 
 def _finish(made: list[str], name: str, total: int) -> None:
-    """Put the file in its place, on the rank that has made it."""
+    """Rename the file to its name, on the rank that has made it."""
     for temporary in made:
         size = os.path.getsize(temporary)
         if size != total:
@@ -111,7 +111,7 @@ def read_own_blocks(comm: Communicator, path: text.PathLike, borders: np.ndarray
     ----------
     comm : Communicator
     path : str or text.PathLike
-        As for `read_partition`, but for standard input.  A packed file is read by rank 0.
+        As for `read_partition`, except standard input. Rank 0 reads a packed file.
     borders : numpy.ndarray of int64, shape (ranks + 1,)
         Rank r has the vertices ``borders[r] ... borders[r + 1] - 1``.
     free : bool
@@ -124,8 +124,8 @@ def read_own_blocks(comm: Communicator, path: text.PathLike, borders: np.ndarray
     Raises
     ------
     GraphFormatError
-        On all ranks, naming file and line of what is no block number or vertex, or the wrong number
-        of lines.
+        On all ranks, for an invalid block number or vertex, with file and line, or for a wrong
+        number of lines.
     InputError
         On all ranks, if one cannot read the file.
     """
@@ -152,7 +152,9 @@ def read_own_blocks(comm: Communicator, path: text.PathLike, borders: np.ndarray
 
 
 def _piece(name: str, rank: int, size: int, n: int) -> PieceSource:
-    """The lines that a rank reads: its piece of plain text, or on rank 0 all of a packed file."""
+    """Return the lines that a rank reads: its piece of plain text, or on rank 0 a whole packed
+    file.
+    """
     if name == text.STREAM:
         raise InputError("ranks read files, not standard input")
     with reading(name), open(name, "rb") as file:
@@ -168,7 +170,7 @@ def _piece(name: str, rank: int, size: int, n: int) -> PieceSource:
 
 def _at_owners(comm: Communicator, name: str, borders: np.ndarray, vertices: np.ndarray,
                blocks: np.ndarray) -> np.ndarray:
-    """Blocks sent to the ranks that have the vertices; `FREE` for vertices without one."""
+    """Return blocks after sending them to the vertices' ranks; `FREE` for vertices without one."""
     owner = np.searchsorted(borders, vertices, side="right") - 1
     order = np.argsort(owner, kind="stable")
     space = backends.space("cpu")

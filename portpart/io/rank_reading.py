@@ -1,4 +1,4 @@
-"""Graphs of files whose rows several ranks read, each its own."""
+"""Graphs from files whose rows several ranks read, each its own."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from portpart.io.row_files import open_rows
 from portpart.primitives import converted, offsets_from_counts, ship
 
 BY_ROWS, BY_LINES, BY_ONE = "rows", "lines", "one"
-"""Ways to read a file: ranges of rows, pieces of text, or all of it on rank 0."""
+"""Ways to read a file: ranges of rows, pieces of text, or the whole file on rank 0."""
 
 
 def read_distributed(path: PathLike, format: str | None = None, *, comm: Any, device: str = "auto",
                      max_vertices: int | None = None, **options: Any) -> RankGraph:
     """Read a graph file on the ranks of a communicator.
 
-    All ranks call it.  Each rank gets a range of vertices with about the same number of arcs and
+    All ranks call it.  Each rank owns a range of vertices with about the same number of arcs and
     vertices.
 
     Parameters
@@ -111,7 +111,7 @@ def read_distributed(path: PathLike, format: str | None = None, *, comm: Any, de
 
 
 def _way_to_read(path: PathLike, file_format: str | None, options: dict[str, Any]) -> str:
-    """How ranks read a file, by its format and its first bytes."""
+    """Return how ranks read a file, by its format and its first bytes."""
     name = os.fspath(path)
     if file_format is not None and file_format not in FORMATS:
         raise InputError(f"unknown format {shown(file_format)}; graphs have {', '.join(FORMATS)}")
@@ -132,16 +132,16 @@ def _way_to_read(path: PathLike, file_format: str | None, options: dict[str, Any
 
 
 def _has_ranges(name: str) -> bool:
-    """Whether ranges of rows can be read of a file."""
+    """Whether ranges of rows of a file can be read."""
     try:
         open_rows(name).close()
-    except GraphFormatError:  # a full read reports what is wrong
+    except GraphFormatError:  # a full read reports the error
         return False
     return True
 
 
 def _own_range(comm: Communicator, path: PathLike, space: ExecutionSpace) -> Rows:
-    """The rows of this rank of a file of which ranges can be read."""
+    """Return the rows of this rank from a file whose ranges can be read."""
     with open_rows(path) as file:
         borders = file.borders(comm.size)
         return file.rows(borders[comm.rank], borders[comm.rank + 1], space)
@@ -149,7 +149,7 @@ def _own_range(comm: Communicator, path: PathLike, space: ExecutionSpace) -> Row
 
 def _own_lines(comm: Communicator, path: PathLike, max_vertices: int | None,
                space: ExecutionSpace) -> Rows:
-    """The rows of this rank of a METIS file."""
+    """Return the rows of this rank from a METIS file."""
     piece = planned(comm, lambda: open_metis_piece(path, comm.rank, comm.size, max_vertices))
     before = int(each_of_ranks(comm, piece.num_lines)[: comm.rank].sum())
     rows = planned(comm, lambda: piece.rows(before, space))
@@ -159,7 +159,7 @@ def _own_lines(comm: Communicator, path: PathLike, max_vertices: int | None,
 
 
 def scattered(comm: Communicator, space: ExecutionSpace, graph: Graph | None) -> Rows:
-    """The rows of this rank of a graph that rank 0 has.  All ranks call it."""
+    """Return the rows of this rank of a graph that rank 0 has. All ranks call it."""
     facts = from_first_rank(comm, json.dumps(_facts(graph, comm.size)) if graph else "")
     first, weight_type, has_masses = json.loads(facts)
     mine, n = slice(*first[comm.rank : comm.rank + 2]), first[-1]
@@ -179,7 +179,7 @@ def scattered(comm: Communicator, space: ExecutionSpace, graph: Graph | None) ->
 
 
 def _facts(graph: Graph, size: int) -> list[Any]:
-    """The borders of ranks, the type of arc weights, and whether vertices have weights."""
+    """Return the borders of ranks, the type of arc weights, and whether vertices have weights."""
     offsets = graph.space.to_host(graph.offsets)
     first = balanced_borders(lambda v: int(offsets[v]), graph.num_vertices, graph.num_arcs, size,
                              VERTEX_COST)
@@ -188,7 +188,7 @@ def _facts(graph: Graph, size: int) -> list[Any]:
 
 
 def _column(space: ExecutionSpace, values: Array | None, kind: Any) -> Array | None:
-    """An array of a type; none at all where it is absent on all ranks, empty where on this one."""
+    """Return an array of a type; None if it is absent on all ranks, empty if only on this one."""
     if kind is None:
         return None
     return space.empty(0, kind) if values is None else converted(space, values, np.dtype(kind))

@@ -17,7 +17,7 @@ from portpart.io.hostfile import Host
 from portpart.options import checked_flag
 
 CORES_AND_SOCKETS = 2
-"""Levels inside a node unless the caller says otherwise."""
+"""Default number of levels inside a node."""
 
 ALLOWED = "oversubscribe=True (--oversubscribe) allows several ranks on an element"
 
@@ -51,7 +51,7 @@ def write_rankfile(part: Blocks, topology: Topology, path: PathLike, *,
     Raises
     ------
     InputError
-        If an element gets several ranks without `oversubscribe`; if there are too few hosts, a host
+        If an element has several ranks without `oversubscribe`; if there are too few hosts, a host
         is repeated or has fewer slots than a node has elements; or if the machine has fewer levels.
 
     Warns
@@ -82,7 +82,7 @@ def write_rankfile(part: Blocks, topology: Topology, path: PathLike, *,
 
 def placed_ranks(part: Blocks, topology: Topology, hosts: Sequence[str] | Sequence[Host] | None,
                  node_levels: int | None, oversubscribe: bool) -> tuple[np.ndarray, Nodes]:
-    """The element of each rank, and the nodes; raises and warns as `write_rankfile` does."""
+    """Return the element of each rank, and the nodes; raises and warns as `write_rankfile` does."""
     oversubscribe = checked_flag("oversubscribe", oversubscribe)
     nodes = nodes_of(topology, hosts, node_levels)
     elements = host_integers(held_blocks(part))
@@ -108,7 +108,7 @@ def refuse_crowd(num_ranks: int, num_elements: int) -> None:
 
 
 def _refuse_shared(elements: np.ndarray) -> None:
-    """Raise naming the first rank whose element another one has."""
+    """Raise an error that names the first rank whose element another rank has."""
     order = np.argsort(elements, kind="stable")
     again = np.flatnonzero(elements[order][1:] == elements[order][:-1])
     if len(again):
@@ -128,11 +128,11 @@ class Nodes:
     cores: int | None
 
     def name(self, node: int) -> str:
-        """What launchers call a node."""
+        """Return the name of a node for launchers."""
         return f"+n{node}" if self.names is None else self.names[node]
 
     def place(self, element: int) -> str:
-        """Node and slot of an element."""
+        """Return node and slot of an element."""
         node, slot = divmod(element, self.size)
         shown = str(slot) if self.cores is None else f"{slot // self.cores}:{slot % self.cores}"
         return f"{self.name(node)} slot={shown}"
@@ -140,7 +140,7 @@ class Nodes:
 
 def nodes_of(topology: Topology, hosts: Sequence[str] | Sequence[Host] | None,
              node_levels: int | None) -> Nodes:
-    """The nodes that `write_rankfile` writes for these arguments; raises and warns as it does."""
+    """Return the nodes of `write_rankfile` for these arguments; raises and warns as it does."""
     levels = len(topology.arities) if checked_topology(topology).is_hierarchy else 0
     inside = min(CORES_AND_SOCKETS, levels) if node_levels is None else node_levels
     if not isinstance(inside, Integral) or not 0 <= inside <= levels:
@@ -152,7 +152,7 @@ def nodes_of(topology: Topology, hosts: Sequence[str] | Sequence[Host] | None,
 
 
 def _names(hosts: Sequence[str] | Sequence[Host], count: int, size: int) -> list[str]:
-    """Names of `count` nodes of `size` elements."""
+    """Return the names of `count` nodes of `size` elements."""
     listed = None if isinstance(hosts, str) else _listed(hosts)
     if listed is None:
         raise InputError(f"hosts is {shown(hosts)} of {type(hosts).__name__}; a sequence of names "

@@ -1,4 +1,4 @@
-"""The functions that read, as `portpart.io` offers them."""
+"""The reading functions of `portpart.io`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of which ranges of rows are read without the rest."""
+"""Files whose ranges of rows can be read separately."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class RowFile:
             If offsets decrease, a target is not a vertex or a weight is negative. Reverse arcs and
             checksums of archives are not checked.
         InputError
-            If there is no such range.
+            If the range is invalid.
         """
         low, high = graphs.checked_range(first, last, self.num_vertices)
         weights, masses = self._stored.weights, self._stored.vertex_weights
@@ -113,7 +113,7 @@ class RowFile:
         Raises
         ------
         GraphFormatError
-            If an offset is not one.
+            If an offset is invalid.
 
         Notes
         -----
@@ -125,7 +125,7 @@ class RowFile:
                                        self.num_arcs, size, cost)
 
     def _offsets(self, low: int, high: int) -> np.ndarray:
-        """Offsets of the rows of a range, which ascend."""
+        """Return the offsets of the rows of a range, which ascend."""
         offsets = self._checked(low, high)
         if (row := graphs.first_true(np.diff(offsets) < 0)) is not None:
             raise GraphFormatError(f"{self.name}: the row of vertex {low + row} ends before it "
@@ -133,7 +133,8 @@ class RowFile:
         return offsets
 
     def _checked(self, low: int, high: int) -> np.ndarray:
-        """Offsets number `low` to `high`, the latter included: each from 0 to the arcs."""
+        """Return the offsets number `low` to `high`, inclusive, checked to be 0 ... number of arcs.
+        """
         with errors_of_file(self.name):
             offsets = self._stored.as_offsets(self._stored.offsets.part(low, high + 1), low)
         wrong = (offsets < 0) | (offsets > self.num_arcs)
@@ -185,7 +186,7 @@ def open_rows(path: PathLike) -> RowFile:
 
 
 def _stored_rows(name: str, opened: ExitStack) -> formats.StoredRows:
-    """Where the arrays of a graph are; their files are left open."""
+    """Return the places of the arrays of a graph; their files stay open."""
     if os.path.isdir(name):
         files = {}
         for key in (*formats.OWN_NAMES, *formats.BARE_NAMES):
@@ -209,7 +210,7 @@ def _stored_rows(name: str, opened: ExitStack) -> formats.StoredRows:
 
 
 def _integers(values: np.ndarray, what: str) -> Any:
-    """The numbers as int32 or int64, which follows from their type alone unless they are ids."""
+    """Return the numbers as int32 or int64, by their type only unless they are ids."""
     if what == "targets" and values.dtype == np.uint32 and (
             not len(values) or int(values.max()) <= graphs.MAX_INT32):
         return values.view(np.int32)

@@ -1,9 +1,9 @@
-"""Traces of edits of netlists: ``.ops`` files, as of the TAU 2015 contest on incremental timing.
+"""Traces of edits of netlists: ``.ops`` files, as in the TAU 2015 contest on incremental timing.
 
 A line is a command and names: ``insert_gate GATE CELL``, ``remove_gate GATE``, ``insert_net NET``,
 ``remove_net NET``, ``connect_pin PIN NET``, ``disconnect_pin PIN`` and ``repower_gate GATE CELL``;
-``read_spef`` and ``report_...`` end a batch.  A pin is ``GATE:PORT`` or a port of the module.
-(Hu, Schaeffer, Garg: TAU 2015 contest on incremental timing analysis, ICCAD 2015.)
+``read_spef`` and ``report_...`` end a batch. A pin is ``GATE:PORT`` or a port of the module. (Hu,
+Schaeffer, Garg: TAU 2015 contest on incremental timing analysis, ICCAD 2015.)
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from portpart.graphs import MAX_INT32
 MODELS = ("hypergraph", "star")
 
 PORT = ""
-"""Label of the one pin of a port."""
+"""Label of the only pin of a port."""
 
 
 def read_edits(path: PathLike, netlist: netlists.Netlist, *, model: str = "hypergraph",
@@ -202,14 +202,14 @@ class TraceReader:
         self._rows.append((netlists.DISCONNECT, vertex, *self._pins[vertex].pop(label)))
 
     def _drives(self, cell: str, label: str) -> bool:
-        """Whether a port of a cell drives its net; the first time it is met decides."""
+        """Whether a port of a cell drives its net, as determined at its first occurrence."""
         known = self._drive_of[cell]
         if label not in known:
             known[label] = drives(cell, label, {*known, label}, None)
         return known[label]
 
     def _pins_of(self, vertex: int) -> dict[str, tuple[int, bool]]:
-        """The net of each pin of a gate or a port, and whether the pin drives it."""
+        """Return the net of each pin of a gate or a port, and whether the pin drives it."""
         if vertex not in self._pins:
             netlist = self._netlist
             port = vertex - netlist.num_gates
@@ -228,7 +228,7 @@ class TraceReader:
         return self._pins[vertex]
 
     def _first_on(self, net: int) -> set[int]:
-        """The vertices that the netlist has on a net."""
+        """Return the vertices that the netlist has on a net."""
         netlist = self._netlist
         if net >= netlist.num_nets:
             return set()
@@ -259,7 +259,7 @@ class TraceReader:
         return number
 
     def _known_drives(self) -> dict[str, dict[str, bool]]:
-        """Whether the ports of each cell drive, as far as the netlist has them."""
+        """Return whether the ports of each cell drive, for cells in the netlist."""
         netlist = self._netlist
         found: dict[str, dict[str, bool]] = defaultdict(dict)
         cells = np.repeat(netlist.gate_cells, np.diff(netlist.gate_offsets)).astype(np.int64)
@@ -278,7 +278,7 @@ class TraceReader:
 
 
 def _find(table: dict[str, int], name: str) -> int | None:
-    """The number of a name, which may have the backslash of an escaped one or not."""
+    """Return the number of a name, with or without the backslash of an escaped name."""
     number = table.get(name)
     if number is None and name[:1] == "\\":
         return table.get(name[1:])
@@ -294,4 +294,4 @@ COMMANDS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "disconnect_pin": (TraceReader._disconnect_pin, ("PIN",)),
     "repower_gate": (TraceReader._repower_gate, ("GATE", "CELL")),
 }
-"""What each command does, and the names that follow it."""
+"""Action of each command, and the names that follow it."""

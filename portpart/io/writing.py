@@ -1,4 +1,4 @@
-"""Graphs, hypergraphs and meshes to files, which are complete or not there."""
+"""Graphs, hypergraphs and meshes to files, which are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from portpart.errors import InputError, errors_of_file, shown, typed_memory_erro
 from portpart.formats import hmetis, mesh_text, meshio_module, points_and_cells, vtu_text
 from portpart.formats.text import PathLike, bare_name, why_unwritable, write_chunks, write_together
 
-# Graphs and hypergraphs to files, which are complete or not there ------------------------------
+# Graphs and hypergraphs to files, which are written completely or not at all -------------------
 
 
 KEPT = ("portpart.io.write_named_partition(names, part, file) writes blocks with the names that "
@@ -82,7 +82,7 @@ def write(graph: graphs.GraphLike, path: PathLike, format: str | None = None) ->
 
 
 def _warn_of_names(graph: graphs.Graph, format: str, stacklevel: int) -> None:
-    """Warn if vertices have names that a file of this format will not have."""
+    """Warn if vertices have names that a file of this format cannot hold."""
     names = graphs.told_names(graph.names)
     if names is None:
         return
@@ -106,7 +106,7 @@ def write_hypergraph(hypergraph: graphs.GraphLike, path: PathLike) -> None:
     hypergraph : Hypergraph or any other input of :func:`portpart.as_hypergraph`
         A hypergraph on a GPU is copied to the host.
     path : str or PathLike
-        The file is written completely or not at all.  A suffix of another format is refused.
+        The file is written completely or not at all.  A suffix of another format is an error.
 
     Raises
     ------
@@ -145,13 +145,13 @@ def write_hypergraph(hypergraph: graphs.GraphLike, path: PathLike) -> None:
     write_chunks(path, hmetis.chunks(made))
 
 
-# Meshes and sub-meshes to files, each of which is complete or not there ------------------------
+# Meshes and sub-meshes to files, which are written completely or not at all --------------------
 
 
 VTU, PVTU = ".vtu", ".pvtu"
 
 GHOST_TYPE = "vtkGhostType"
-"""The name by which VTK knows cells and points that are another piece's own."""
+"""VTK's name of the data that marks cells and points of other pieces."""
 
 POINT_ARRAYS = (("Int32", "GlobalNodeId"), ("UInt8", GHOST_TYPE))
 CELL_ARRAYS = (("Int32", "block"), ("Int32", "GlobalElementId"), ("UInt8", GHOST_TYPE))
@@ -213,12 +213,12 @@ def write_mesh(mesh: graphs.MeshLike, path: PathLike, part: graphs.Blocks | None
 
 
 def mesh_suffix(file: str) -> str:
-    """The suffix of a mesh file to write; none stands for METIS's.
+    """Return the suffix of a mesh file to write; no suffix means METIS's.
 
     Raises
     ------
     InputError
-        If no mesh is written under it.
+        If meshes cannot be written with it.
     """
     suffix = os.path.splitext(bare_name(file.lower()))[1]
     if suffix not in ("", VTU, *inputs.FORMATS["metis-mesh"].suffixes):
@@ -230,7 +230,7 @@ def mesh_suffix(file: str) -> str:
 
 
 def refuse_unwritable(mesh: graphs.MeshLike, file: str) -> None:
-    """Raise, before the work, if the `Mesh` of a file cannot be written as a file of VTK."""
+    """Raise, before any work, if the `Mesh` of a file cannot be written as a VTK file."""
     with errors_of_file(file, InputError):
         if isinstance(mesh, graphs.Mesh):
             points_and_cells(mesh)
@@ -294,7 +294,7 @@ def write_submeshes(pieces: Sequence[graphs.Submesh[graphs.Mesh]], path: PathLik
 
 
 def _piece_text(file: str, piece: graphs.Submesh[graphs.Mesh]) -> bytes:
-    """The file of a sub-mesh; errors name `file`."""
+    """Return the file of a sub-mesh; errors name `file`."""
     elements, nodes = piece.ghost_types
     owners = np.full(len(piece.elements), piece.block, np.int32)
     owners[piece.num_own :] = piece.owners
@@ -310,13 +310,13 @@ def _piece_text(file: str, piece: graphs.Submesh[graphs.Mesh]) -> bytes:
 
 def _named(file: str, mesh: graphs.MeshLike, cell_data: dict[str, list[np.ndarray]],
            point_data: dict[str, np.ndarray]) -> bytes:
-    """The VTK file of a mesh; errors name `file`."""
+    """Return the VTK file of a mesh; errors name `file`."""
     with errors_of_file(file, InputError):
         return vtu_text(mesh, cell_data, point_data)
 
 
 def _pvtu(names: Sequence[str], ghosts: int) -> str:
-    """The text of the file that names pieces, by the names in their folder."""
+    """Return the text of the file that names the pieces, in the same folder."""
     from html import escape  # only these files need it
 
     def arrays(what: str, each: Sequence[tuple[str, str]]) -> str:

@@ -19,7 +19,7 @@ from portpart.formats.text import Source, is_count
 HEADER = ("M", "I", "L", "O", "A", "B", "C", "J", "F")
 MIN_NUMBERS = 5
 MAX_LITERAL_BYTES = 5
-"""Of a number in seven bits a byte, so that it fits 35."""
+"""Maximum bytes of a number with seven bits per byte, so that it fits 35 bits."""
 
 SYMBOL = re.compile(rb"([ilobcjf])(\d{1,9}) ([^\n]*)")
 CELLS = ["LATCH", "AND"]
@@ -33,9 +33,9 @@ class Circuit:
     Attributes
     ----------
     inputs, latches, outputs, gates : ndarray of int64
-        Of the inputs, the latches, whatever is observed, the ANDs.
+        The inputs, the latches, all observed literals, the ANDs.
     nexts : ndarray of int64
-        What each latch will hold.
+        The next value of each latch.
     ands : ndarray of int64, shape (gates, 2)
         Both operands of each AND.
     end : int
@@ -52,7 +52,7 @@ class Circuit:
 
 
 def parse_netlist(source: Source) -> Netlist:
-    """The netlist of a circuit, its latches first; constants are no nets."""
+    """Return the netlist of a circuit, latches first; constants are not nets."""
     counts = _header(source)
     circuit = _binary(source, counts) if source.data.startswith(b"aig") else _ascii(source, counts)
     _check_literals(source, counts, circuit)
@@ -60,7 +60,7 @@ def parse_netlist(source: Source) -> Netlist:
 
 
 def parse(source: Source, **options: Any) -> NamedGraph:
-    """The graph of the gates and their names, with the options of `named_graph`."""
+    """Return the graph of the gates and their names, with the options of `named_graph`."""
     return named_graph(parse_netlist(source), **options)
 
 
@@ -80,7 +80,7 @@ def _header(source: Source) -> dict[str, int]:
 
 
 class AigerLines:
-    """The lines of numbers below the header, taken from the top."""
+    """The lines of numbers after the header, read in order."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -88,7 +88,9 @@ class AigerLines:
         self.position = source.data.find(b"\n") + 1 or len(source.data)
 
     def take(self, count: int, what: str, widths: tuple[int, ...] = (1,)) -> np.ndarray:
-        """The first ``widths[0]`` numbers of each of some lines, which may hold more."""
+        """Return the first ``widths[0]`` numbers of each of some lines, which may have more
+        numbers.
+        """
         data, at = self._source.data, self.position
         if count > len(data):
             self._source.refuse(self._line, f"{count} lines in {len(data)} bytes")
@@ -106,7 +108,7 @@ class AigerLines:
         return np.array(rows, np.int64).reshape(-1, widths[0])
 
     def observed(self, counts: dict[str, int]) -> np.ndarray:
-        """The literals of outputs, bad states, constraints, justice and fairness."""
+        """Return the literals of outputs, bad states, constraints, justice and fairness."""
         outputs = self.take(counts["O"] + counts["B"] + counts["C"], "the literal of an output")
         sizes = self.take(counts["J"], "the size of a justice condition")
         others = self.take(sum(sizes[:, 0].tolist()) + counts["F"], "a literal")
@@ -136,7 +138,7 @@ def _binary(source: Source, counts: dict[str, int]) -> Circuit:
 
 
 def _deltas(source: Source, begin: int, count: int) -> tuple[np.ndarray, int]:
-    """Numbers in seven bits a byte, the low ones first, and the position after them."""
+    """Return numbers with seven bits per byte, low bits first, and the position after them."""
     letters = np.frombuffer(source.data, np.uint8, offset=min(begin, len(source.data)))
     letters = letters[: MAX_LITERAL_BYTES * count]
     ends = np.flatnonzero(letters < 128)[:count]
@@ -198,7 +200,9 @@ def _netlist(source: Source, counts: dict[str, int], circuit: Circuit) -> Netlis
 
 
 def _names(source: Source, circuit: Circuit) -> dict[str, list[str]]:
-    """Names of gates, nets and ports: of the table of symbols, else a letter and a number."""
+    """Return names of gates, nets and ports: from the table of symbols, otherwise a letter and a
+    number.
+    """
     symbols = {}
     comment = source.data.find(b"\nc\n", max(0, circuit.end - 1))
     text = source.data[circuit.end : comment + 1 if comment >= 0 else len(source.data)]

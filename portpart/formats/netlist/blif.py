@@ -1,9 +1,9 @@
 """BLIF, the Berkeley Logic Interchange Format, as SIS, ABC, VTR and yosys write it.
 
-Gates are ``.names`` (a truth table), ``.latch``, ``.gate`` and ``.subckt``; they are called by the
-net they drive, or by ``.cname``, or by their model and a number.  A ``.subckt`` of a model of the
-file is replaced by what is inside.  A truth table without inputs is a constant, and ``.conn`` makes
-two nets one.  (University of California Berkeley, Berkeley Logic Interchange Format, 1992.)
+Gates are ``.names`` (a truth table), ``.latch``, ``.gate`` and ``.subckt``; their names are that of
+the net they drive, or of ``.cname``, or their model and a number. A ``.subckt`` of a model in the
+file is replaced by the model's contents. A truth table without inputs is a constant, and ``.conn``
+joins two nets.  (University of California Berkeley, Berkeley Logic Interchange Format, 1992.)
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ SKIPPED = frozenset((
     ".default_output_load", ".input_arrival", ".output_required", ".input_drive", ".output_load",
     ".default_max_input_load", ".max_input_load", ".clock_event", ".cycle", ".latch_order",
 ))
-"""What says nothing of gates and nets."""
+"""Commands without gates and nets."""
 
 LATCH_WORDS = (3, 4, 5, 6)
 NO_CLOCK = "NIL"
 
 
 def parse_netlist(source: Source, top: str | None = None) -> Netlist:
-    """The netlist in the text of a file; of several models the first one, or `top`."""
+    """Return the netlist in the text of a file; of several models the first one, or `top`."""
     reader = BlifReader(source)
     modules = reader.modules()
     name = top or next(iter(modules), None)
@@ -44,7 +44,7 @@ def parse_netlist(source: Source, top: str | None = None) -> Netlist:
 
 
 def parse(source: Source, top: str | None = None, **options: Any) -> NamedGraph:
-    """The graph of the gates and their names, with the options of `named_graph`."""
+    """Return the graph of the gates and their names, with the options of `named_graph`."""
     return named_graph(parse_netlist(source, top), **options)
 
 
@@ -61,18 +61,18 @@ class BlifReader:
         self._in_table = False
 
     def refuse(self, problem: str, position: int | None = None) -> NoReturn:
-        """Raise for a line, or for the current one."""
+        """Raise an error for a line, or for the current one."""
         self._source.refuse(self._line if position is None else position, problem)
 
     def modules(self) -> dict[str, Module]:
-        """The models of the file by name."""
+        """Return the models of the file by name."""
         found: dict[str, Module] = {}
         module, outside = None, False
         for words in self._lines():
             command = words[0]
             if command == ".model":
                 module, outside = self._begin(words, found), False
-            elif command == ".exdc":  # what follows describes don't cares
+            elif command == ".exdc":  # don't cares follow
                 outside = True
             elif not outside:
                 if module is None:  # the first model needs no name
@@ -83,7 +83,7 @@ class BlifReader:
         return found
 
     def _lines(self) -> Iterator[list[str]]:
-        """The words of each line that has some, continued lines in one."""
+        """Yield the words of each line that has some; continued lines are joined."""
         text = self._source.data.decode("utf-8", "surrogateescape")
         waiting: list[str] = []
         for number, line in enumerate(text.split("\n"), 1):
@@ -175,7 +175,7 @@ class BlifReader:
         self._add(module, name, words[1], pins)
 
     def _driven_net(self, module: Module, name: str) -> int:
-        """Number of a net that gets a driver; it must be the only one."""
+        """Return the number of a net that gets a driver, which must be its only one."""
         net = module.whole(name)[0]
         if net in self._driven:
             self.refuse(f"a second table or latch drives {shown(name)}")

@@ -1,4 +1,4 @@
-"""Edits of a netlist, as they become batches of edits, and what comes and goes in a round."""
+"""Edits of a netlist as batches of edits; gates and nets that a round inserts and deletes."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from portpart.formats.netlist.netlist import Netlist
 from portpart.graphs import MAX_INT32, Graph, Hypergraph, nets_hypergraph, read_only, tails
 from portpart.options import checked_integer
 
-# Gates and nets that come and go in a round of edits, and the names that they get --------------
+# Gates and nets that a round of edits inserts and deletes, and their names ---------------------
 
 
 class Turnover(NamedTuple):
-    """Gates, or nets, that come and go in a round, by number.
+    """Gates, or nets, that a round inserts and deletes, by number.
 
     Attributes
     ----------
     runs : list of (ndarray, list of str or None)
-        New ones in order, and the names that they get: none if they end in the same round.
+        New ones in order, and their names: None if they are deleted in the same round.
     replaced : ndarray
-        Those whose names new ones get, so that they must be deleted before.
+        Those whose names are reused by new ones, and which must be deleted before.
     ended : ndarray
-        All others that end.
+        All others that are deleted.
     """
 
     runs: list[tuple[np.ndarray, list[str] | None]]
@@ -35,7 +35,7 @@ class Turnover(NamedTuple):
 
     @classmethod
     def of(cls, new: np.ndarray, ended: np.ndarray, labels: list[str], table: Any) -> Turnover:
-        """Those of a round; `table` says whether there are names."""
+        """Return the turnover of a round; `table` says whether there are names."""
         none = np.zeros(0, np.int64)
         if table.names is None:
             return cls([(new, None)] if len(new) else [], none, ended)
@@ -53,7 +53,7 @@ NO_VERTEX = Turnover([], np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 def _runs(values: np.ndarray, flags: np.ndarray) -> list[tuple[np.ndarray, bool]]:
-    """The values in pieces of equal flags."""
+    """Split the values into pieces of equal flags."""
     if not len(values):
         return []
     ends = np.flatnonzero(flags[1:] != flags[:-1]) + 1
@@ -62,7 +62,7 @@ def _runs(values: np.ndarray, flags: np.ndarray) -> list[tuple[np.ndarray, bool]
 
 
 def labels_of(names: list[str], ports: range) -> list[str]:
-    """The names, where those of ports that gates have, too, get underscores."""
+    """Return the names, with underscores after names of ports that gates also have."""
     gates = {*names[: ports.start], *names[ports.stop :]}
     labels = list(names)
     for number in ports:
@@ -72,7 +72,7 @@ def labels_of(names: list[str], ports: range) -> list[str]:
     return labels
 
 
-# Edits of a netlist, as they become batches of edits of its hypergraph or its graph of stars ----
+# Edits of a netlist as batches of edits of its hypergraph or its graph of stars -----------------
 
 
 NEW_VERTEX, NEW_NET, CONNECT, DISCONNECT, END_VERTEX, END_NET, WEIGH = range(7)
@@ -85,16 +85,16 @@ NOWHERE = 1 << 62
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """What the lines of a trace do, one by one.
+    """The changes of the lines of a trace, one by one.
 
     Attributes
     ----------
     rows : ndarray of int64, shape (steps, 4)
         Kind, vertex, net, and a number: whether a pin drives, or the weight of a vertex.
     starts : ndarray of int64, shape (lines + 1,)
-        Where the steps of each line begin.
+        The first step of each line.
     structural : ndarray of bool, shape (lines,)
-        Whether gates, nets or pins come or go in the line; the others weigh gates.
+        Whether the line inserts or deletes gates, nets or pins; the others set weights of gates.
     ends : list of int
         Lines before which a batch ends.
     """
@@ -151,7 +151,7 @@ class NetlistEdits:
         self.net_ids[: netlist.num_nets] = np.arange(netlist.num_nets)
 
     def graph(self) -> Graph | Hypergraph:
-        """The netlist before any edit, with names of vertices and nets."""
+        """Return the netlist before any edit, with names of vertices and nets."""
         num_vertices = self.netlist.num_gates + self.netlist.num_ports
         names = self._labels[:num_vertices]
         if self._stars is not None:
@@ -230,15 +230,15 @@ class NetlistEdits:
         self._next = lines.stop
 
     def touched(self, lines: range) -> np.ndarray:
-        """Numbers of the gates and ports that a round changes: those of its pins, new and deleted
-        ones.
+        """Return the numbers of the gates and ports that a round changes: those of its pins, new
+        and deleted ones.
         """
         starts = self._steps.starts
         rows = self._steps.rows[starts[lines.start] : starts[lines.stop]]
         return np.unique(rows[(rows[:, 0] != NEW_NET) & (rows[:, 0] != END_NET), 1])
 
     def _play_pins(self, rows: np.ndarray, gates: Turnover, of_nets: Turnover, batch: Any) -> None:
-        """Change pins; those of gates and nets that are replaced are gone already."""
+        """Change pins; those of gates and nets that are replaced have been deleted."""
         if self._stars is not None:
             self._stars.play(self._pins, rows, self.vertex_ids, gates.replaced, batch)
             return
@@ -254,7 +254,7 @@ class NetlistEdits:
                 act(self.net_ids[keys >> 32], self.vertex_ids[keys & MAX_INT32])
 
     def _star_graph(self) -> Graph:
-        """The graph of stars, in which ports weigh as much as gates, or as `weights` say."""
+        """Return the graph of stars; ports have the weight of gates, or the given weights."""
         graph = self.netlist.graph("star", ports=True)
         if self._weights is not None:
             read_only([self._weights])
@@ -266,14 +266,14 @@ class NetlistEdits:
 
 
 class TracePins:
-    """How many pins of each vertex are on each net of a trace, and how many of them drive it.
+    """Numbers of pins of each vertex on each net of a trace, and of its driving pins.
 
     Attributes
     ----------
     keys : ndarray of int64
-        ``net << 32 | vertex`` of all pins that there ever are on nets of the trace, ascending.
+        ``net << 32 | vertex`` of all pins on nets of the trace at any time, ascending.
     count, driving : ndarray of int64
-        Pins of each key at present.
+        Present number of pins of each key.
     """
 
     def __init__(self, netlist: Netlist, steps: Steps) -> None:
@@ -288,11 +288,11 @@ class TracePins:
         self.driving = np.bincount(places[drives[mine]], minlength=len(self.keys))
 
     def places(self, rows: np.ndarray) -> np.ndarray:
-        """Where the pins of steps stand."""
+        """Return the places of the pins of steps."""
         return np.searchsorted(self.keys, rows[:, 2] << 32 | rows[:, 1])
 
     def change(self, rows: np.ndarray) -> None:
-        """Connect and disconnect."""
+        """Connect and disconnect pins."""
         places, sign = self.places(rows), np.where(rows[:, 0] == CONNECT, 1, -1)
         np.add.at(self.count, places, sign)
         np.add.at(self.driving, places, sign * rows[:, 3])
@@ -309,7 +309,7 @@ class Stars:
 
     def play(self, pins: TracePins, rows: np.ndarray, ids: np.ndarray, gone: np.ndarray,
              batch: Any) -> None:
-        """Change pins, and the edges of their nets but for those of vertices that are gone."""
+        """Change pins, and the edges of their nets except those of deleted vertices."""
         nets = np.unique(rows[:, 2])
         begins = np.searchsorted(pins.keys, nets << 32)
         lengths = np.searchsorted(pins.keys, (nets + 1) << 32) - begins
@@ -334,7 +334,7 @@ class Stars:
                 getattr(batch, name)(*ends, *weights)
 
     def _weights_of(self, pairs: np.ndarray) -> np.ndarray:
-        """What the edges of pairs weigh now, 0 where there is none."""
+        """Return the present weights of the edges of pairs, 0 for no edge."""
         places = np.searchsorted(self._pairs, pairs)
         found = np.zeros(len(pairs), np.int64)
         known = places < len(self._pairs)
@@ -346,9 +346,9 @@ class Stars:
 
 
 def star_pairs(pins: TracePins, places: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """The edges of nets: ``smaller end << 32 | larger end``, once for each net.
+    """Return the edges of nets: ``smaller end << 32 | larger end``, once for each net.
 
-    The first vertex that drives a net is its centre, else the first one on it.
+    The first vertex that drives a net is its centre, otherwise the first one on it.
     """
     if not len(places):
         return places

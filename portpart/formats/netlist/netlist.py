@@ -1,4 +1,4 @@
-"""Netlists: gates, nets and the pins that join them; and files of the areas of cells."""
+"""Netlists: gates, nets and the pins that join them; and files with areas of cells."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from portpart.formats.text import AMOUNT, PathLike, amount, made_whole, read_sou
 from portpart.graphs import MAX_INT32, MAX_TOTAL_WEIGHT, Graph, did_you_mean, edges_graph
 from portpart.options import checked_integer
 
-# Netlists: gates, nets and the pins that join them; as a graph of gates, or as a hypergraph ----
+# Netlists: gates, nets and the pins that join them; as a graph of gates or a hypergraph --------
 
 
 MODELS = ("star", "clique")
 
 NET_WEIGHT = 840
-"""What the edges of a net weigh together at one of its gates in the clique model: with the smallest
-number that 1 ... 8 divide the weights of nets of up to nine gates are exact."""
+"""Weight of all edges of a net at one of its gates in the clique model. 840 is the smallest number
+that 1 ... 8 divide, so that the weights of nets of up to nine gates are exact.
+"""
 
 MAX_CLIQUE_EDGES = 1 << 28
 
@@ -35,7 +36,7 @@ class Netlist:
     Attributes
     ----------
     name : str
-        Of the module.
+        Name of the module.
     gate_names, net_names : list of str
         As in the file. Escaped names of Verilog lose their backslash and blank, unless another gate
         or net has the same name.
@@ -61,7 +62,7 @@ class Netlist:
     port_names, port_directions : list of str
         Each bit of the module's ports, and its ``"input"``, ``"output"`` or ``"inout"``.
     port_nets : ndarray of int32, shape (ports,)
-        The net of each; -1 if it is tied to a constant.
+        The net of each; -1 for a constant.
 
     Examples
     --------
@@ -102,7 +103,7 @@ class Netlist:
         pin_labels: np.ndarray, label_names: list[str], port_names: list[str],
         port_directions: list[str], port_nets: np.ndarray,
     ) -> Netlist:
-        """The netlist of pins that are sorted by gate."""
+        """Return the netlist of pins that are sorted by gate."""
         order = np.argsort(pin_nets, kind="stable")
         return cls(
             name, gate_names, net_names, cell_names, gate_cells,
@@ -118,23 +119,24 @@ class Netlist:
 
     @property
     def num_nets(self) -> int:
-        """Number of nets, those without a pin included."""
+        """Number of nets, including those without a pin."""
         return len(self.net_names)
 
     @property
     def num_pins(self) -> int:
-        """Pins of gates that are connected to a net."""
+        """Number of pins of gates that are connected to a net."""
         return len(self.gate_nets)
 
     @property
     def num_ports(self) -> int:
-        """Bits of the module's ports."""
+        """Number of bits of the module's ports."""
         return len(self.port_names)
 
     def hypergraph(
         self, *, ports: bool = False, max_fanout: int | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Nets as hyperedges: the vertices of net e are ``net_pins[net_offsets[e]:...[e + 1]]``.
+        """Return nets as hyperedges: the vertices of net e are ``net_pins[net_offsets[e]:...[e +
+        1]]``.
 
         Parameters
         ----------
@@ -156,7 +158,7 @@ class Netlist:
         self, model: str = "star", *, ports: bool = False, max_fanout: int | None = None,
         areas: Mapping[str, int] | None = None,
     ) -> Graph:  # fmt: skip
-        """The graph whose vertices are the gates, numbered as in `gate_names`.
+        """Return the graph whose vertices are the gates, numbered as in `gate_names`.
 
         Parameters
         ----------
@@ -172,7 +174,7 @@ class Netlist:
 
             The weights of several nets between the same gates add up.
         ports : bool
-            Whether the ports are vertices too, numbered after the gates and of weight 0, so that
+            Whether the ports are also vertices, numbered after the gates and of weight 0, so that
             blocks are balanced by gates.
         max_fanout : int, optional
             Leave out nets with more than ``max_fanout + 1`` vertices, such as clock and reset.
@@ -198,14 +200,14 @@ class Netlist:
             weights = np.ones(len(tails), np.int64)
         else:
             tails, heads, weights = self._clique(_offsets(nets, self.num_nets), vertices)
-        # one direction for every pair: its weights add up
+        # one direction for every pair: its weights are added
         low, high = np.minimum(tails, heads), np.maximum(tails, heads)
         n = self.num_gates + (self.num_ports if ports else 0)
         vertex_weights = None if areas is None and not ports else self.vertex_weights(ports, areas)
         return edges_graph(n, low, high, weights, vertex_weights)
 
     def areas_of_gates(self, areas: Mapping[str, int]) -> np.ndarray:
-        """The area of each gate, which may be its weight.
+        """Return the area of each gate, which may be its weight.
 
         Parameters
         ----------
@@ -225,7 +227,7 @@ class Netlist:
         return np.array(found, np.int64)[self.gate_cells]
 
     def vertex_weights(self, ports: bool, areas: Mapping[str, int] | None) -> np.ndarray:
-        """Weights of gates, by areas or 1, and 0 for ports if these are vertices."""
+        """Return the weights of gates, areas or 1, and 0 for ports if these are vertices."""
         gates = (np.ones(self.num_gates, np.int64) if areas is None
                  else self.areas_of_gates(areas))
         return np.append(gates, np.zeros(self.num_ports, np.int64)) if ports else gates
@@ -233,7 +235,7 @@ class Netlist:
     def _pins(
         self, ports: bool, max_fanout: int | None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Net, vertex and whether it drives, of each pin; sorted, a vertex once on a net."""
+        """Return net, vertex and whether it drives, of each pin; sorted, a vertex once on a net."""
         if max_fanout is not None:
             max_fanout = checked_integer("max_fanout", max_fanout, 0, 1 << 62)
         nets, vertices, drives = self.all_pins(ports)
@@ -247,7 +249,9 @@ class Netlist:
         return nets, vertices, driving
 
     def all_pins(self, ports: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Net, vertex and whether it drives, of every pin of a gate, and perhaps of every port."""
+        """Return net, vertex and whether it drives, of every pin of a gate, and optionally of every
+        port.
+        """
         counts = np.diff(self.net_offsets)
         nets = np.repeat(np.arange(self.num_nets, dtype=np.int32), counts)
         vertices, drives = self.net_gates, self.net_drives
@@ -263,7 +267,7 @@ class Netlist:
 
     def _star(self, nets: np.ndarray, vertices: np.ndarray, drives: np.ndarray,
               ports: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Both ends of the edge from each pin to the centre of its net."""
+        """Return both ends of the edge from each pin to the centre of its net."""
         centre = np.full(self.num_nets, -1, np.int64)
         # the first pin of a net is written last
         centre[nets[::-1]] = vertices[::-1]
@@ -278,7 +282,7 @@ class Netlist:
     def _clique(
         self, offsets: np.ndarray, vertices: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Both ends and the weight of each pair of vertices on a net."""
+        """Return both ends and the weight of each pair of vertices on a net."""
         sizes = np.diff(offsets)
         total = int((sizes * (sizes - 1) // 2).sum())
         if total > MAX_CLIQUE_EDGES:
@@ -303,14 +307,16 @@ class Netlist:
 
 def named_graph(netlist: Netlist, model: str = "star", max_fanout: int | None = None,
                 areas: PathLike | None = None) -> NamedGraph:
-    """The graph of the gates (see `Netlist.graph`), weighed by a file of areas, and their names."""
+    """Return the graph of the gates (see `Netlist.graph`), weighted by a file of areas, and their
+    names.
+    """
     known = None if areas is None else read_areas(areas)
     return NamedGraph(netlist.graph(model, max_fanout=max_fanout, areas=known),
                       np.array(netlist.gate_names, object))
 
 
 def area_of(areas: Mapping[str, int], cell: str) -> int:
-    """The area of a cell.
+    """Return the area of a cell.
 
     Raises
     ------
@@ -322,7 +328,7 @@ def area_of(areas: Mapping[str, int], cell: str) -> int:
 
 
 def distinct(names: list[str]) -> list[str]:
-    """The names, where one that occurs again gets underscores."""
+    """Return the names, with underscores after names that occur again."""
     seen: set[str] = set()
     found = []
     for name in names:
@@ -334,7 +340,7 @@ def distinct(names: list[str]) -> list[str]:
 
 
 def _offsets(rows: np.ndarray, count: int) -> np.ndarray:
-    """Where each row begins among sorted or counted row numbers."""
+    """Return where each row begins among sorted or counted row numbers."""
     offsets = np.zeros(count + 1, np.int64)
     np.cumsum(np.bincount(rows, minlength=count), out=offsets[1:])
     return offsets
@@ -349,12 +355,12 @@ DECIMAL = re.compile(AMOUNT)
 def read_areas(path: PathLike) -> dict[str, int]:
     """Return the area of each cell of a file.
 
-    Areas such as 0.798 are multiplied by the smallest power of ten that makes all of them whole.
+    Areas such as 0.798 are multiplied by the smallest power of ten that makes all of them integers.
 
     Raises
     ------
     GraphFormatError
-        Naming file and line of what is no cell and its area.
+        With file and line of the first line that is not a cell and its area.
     InputError
         If the file cannot be read.
     """

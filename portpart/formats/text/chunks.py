@@ -1,4 +1,4 @@
-"""Chunks of a text: what a work item counts in its lines, or reads from them."""
+"""Chunks of a text, in which a work item counts numbers of lines, or reads them."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ LEFT_OUT = -1
 
 
 class Text(kl.Record):
-    """A text and which of its lines hold numbers.
+    """A text, and the form of its lines with numbers.
 
     Attributes
     ----------
     letters : array of uint8
     begin, size : int
-        Lines from byte `begin` on are read, up to the end.
+        Lines from byte `begin` on are read, to the end.
     comments, words : array of uint8, shapes (3,) and (2,)
-        Lines that begin with one of the first are left out, and one of the second at the begin of
-        a line is; newlines fill the arrays up.
+        Lines that begin with one of `comments` are skipped; one of `words` at the beginning of a
+        line is skipped. The arrays are padded with newlines.
     keep_blank : bool
     """
 
@@ -40,16 +40,16 @@ class Text(kl.Record):
 
 
 class ColumnSlots(kl.Record):
-    """Which columns are read.
+    """Columns to read.
 
     Attributes
     ----------
     width : int
-        Words of a line, or `ANY_WIDTH`: then all are read.
+        Number of words of a line, or `ANY_WIDTH`, for which all are read.
     slots : array of int64, shape (width,)
         The place of each column among the columns that are read, or `LEFT_OUT`.
     located : array of bool, shape (width,)
-        Whether the positions of words are wanted, not their values.
+        Whether the positions of words are read, not their values.
     """
 
     width: int
@@ -58,14 +58,14 @@ class ColumnSlots(kl.Record):
 
 
 class ChunkCounts(kl.Record):
-    """What a pass finds out.
+    """Results of a pass.
 
     Attributes
     ----------
     lines, numbers : array of int64, shape (items + 1,)
-        Of each item; in the second pass of all items before it.
+        Counts of each item; in the second pass, of all items before it.
     firsts : array of int64
-        Position of the first word that is not an integer, begin of the first line of another width.
+        Position of the first word that is not an integer, and of the first line of another width.
     """
 
     lines: Array
@@ -74,14 +74,14 @@ class ChunkCounts(kl.Record):
 
 
 class Output(kl.Record):
-    """Where numbers go.
+    """Arrays for numbers.
 
     Attributes
     ----------
     values : array of int64
         Line by line, or column by column.
     starts : array of int64
-        Where lines begin, if they may have any width.
+        First number of each line, if lines may have any width.
     num_lines : int
     """
 
@@ -92,14 +92,16 @@ class Output(kl.Record):
 
 @kl.device
 def is_gap(letter):
-    """Blank, tab, carriage return, comma or semicolon; no control character is."""
+    """Whether a letter separates words: a blank, comma, semicolon, or a control character from tab
+    to carriage return except newline.
+    """
     blank = letter == SPACE or (letter >= TAB and letter <= RETURN and letter != NEWLINE)
     return blank or letter == COMMA or letter == SEMICOLON
 
 
 @kl.device
 def gap_end(text, start, size):
-    """First position from start on that is no gap."""
+    """Return the first position from start on that is not a gap."""
     at = kl.int64(start)
     while at < size and is_gap(kl.int64(text[at])):
         at += 1
@@ -108,7 +110,7 @@ def gap_end(text, start, size):
 
 @kl.device
 def word_end(text, start, size):
-    """First position from start on that is a gap or a newline."""
+    """Return the first position from start on that is a gap or a newline."""
     at = kl.int64(start)
     while at < size:
         letter = kl.int64(text[at])
@@ -120,7 +122,7 @@ def word_end(text, start, size):
 
 @kl.device
 def line_end(text, start, size):
-    """Position of the first newline from start on, or size."""
+    """Return the position of the first newline from start on, or size."""
     at = kl.int64(start)
     while at < size and text[at] != NEWLINE:
         at += 1
@@ -129,13 +131,13 @@ def line_end(text, start, size):
 
 @kl.device
 def is_comment(letter, comments):
-    """Whether a line that begins so is left out."""
+    """Whether a line that begins with this letter is a comment."""
     return letter == comments[0] or letter == comments[1] or letter == comments[2]
 
 
 @kl.device
 def first_number(start, text: Text):
-    """Position of the first number of the line at start, or its end; -1 for a comment."""
+    """Return the position of the first number of the line at start, or its end; -1: comment."""
     at = gap_end(text.letters, start, text.size)
     if at < text.size and text.letters[at] != NEWLINE:
         letter = text.letters[at]
@@ -150,7 +152,9 @@ def first_number(start, text: Text):
 
 @kl.device
 def number_at(text, start, stop, first_bad):
-    """The integer text[start:stop]; first_bad[0] gets the smallest start where there is none."""
+    """Return the integer text[start:stop]; if it is not one, set first_bad[0] to the smallest such
+    start.
+    """
     value = integer_value(text, start, stop)
     if value == NOT_AN_INTEGER:
         kl.atomic_min(first_bad, 0, start)
@@ -161,8 +165,8 @@ def number_at(text, start, stop, first_bad):
 def read_chunk(item, text: Text, columns: ColumnSlots, counts: ChunkCounts, fill, output: Output):
     """Count (fill false) or write the lines and numbers of the lines that begin in this item.
 
-    Counting leaves the numbers of both in `counts`, and the begin of the first line that has not
-    as many words as there are columns; filling starts from there.
+    Counting stores the numbers of both in `counts`, and the position of the first line whose number
+    of words is not that of columns; filling uses the counts.
     """
     size = text.size
     at = text.begin + item * BYTES_PER_ITEM

@@ -8,7 +8,7 @@ NOT_AN_INTEGER = -(2**62)
 """Result for a word that is not an integer in value or is too large."""
 
 ROOM = 2**62 // 10
-"""Up to here one more digit can be appended without leaving 62 bits."""
+"""Up to this value one more digit can be appended within 62 bits."""
 
 PLUS, MINUS, POINT, ZERO, NINE = ord("+"), ord("-"), ord("."), ord("0"), ord("9")
 UPPER_E, LOWER_E = ord("E"), ord("e")
@@ -16,7 +16,7 @@ UPPER_E, LOWER_E = ord("E"), ord("e")
 
 @kl.device
 def after_sign(text, start, stop):
-    """Position after a sign at start, if there is one."""
+    """Return the position after a sign at start, if any."""
     if start < stop:
         letter = kl.int64(text[start])
         if letter == PLUS or letter == MINUS:
@@ -26,7 +26,7 @@ def after_sign(text, start, stop):
 
 @kl.device
 def scaled(mantissa, scale):
-    """The value mantissa * 10**scale if that is an integer of at most 62 bits."""
+    """Return the value mantissa * 10**scale if that is an integer of at most 62 bits."""
     value = kl.int64(mantissa)
     power = kl.int64(scale)
     if value == 0:
@@ -44,7 +44,7 @@ def scaled(mantissa, scale):
 
 @kl.device
 def exponent_value(text, start, stop):
-    """Value of ``e+12``; NOT_AN_INTEGER if it is none or has more than three digits."""
+    """Return the value of ``e+12``; NOT_AN_INTEGER for another word, or more than three digits."""
     at = after_sign(text, start + 1, stop)
     letter = kl.int64(text[start])
     if (letter != LOWER_E and letter != UPPER_E) or at >= stop or stop - at > 3:
@@ -62,7 +62,7 @@ def exponent_value(text, start, stop):
 
 @kl.device
 def decimal_value(text, start, stop):
-    """Value of a decimal number with sign, point and exponent, if it is an integer."""
+    """Return the value of a decimal number with sign, point and exponent, if it is an integer."""
     at = after_sign(text, start, stop)
     mantissa = kl.int64(0)
     scale = kl.int64(0)
@@ -100,7 +100,9 @@ def decimal_value(text, start, stop):
 
 @kl.device
 def integer_value(text, start, stop):
-    """Value of the word text[start:stop]: plain digits at once, all else by decimal_value."""
+    """Return the value of the word text[start:stop]; plain digits are fast, others use
+    decimal_value.
+    """
     value = kl.int64(0)
     for at in range(start, stop):
         digit = kl.int64(text[at]) - ZERO

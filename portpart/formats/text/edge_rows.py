@@ -1,4 +1,4 @@
-"""What the formats with one edge per line share: rows of two ends and perhaps a weight."""
+"""Rows of two ends and an optional weight, shared by formats with one edge per line."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from portpart.formats.text.tokens import LineSyntax, read_table
 from portpart.graphs import LOW_HALF, MAX_INT32, Graph, edges_graph, tails
 
 BY_PLACE = Columns((0, 1), 2)
-"""Columns of formats that have no titles."""
+"""Columns of formats without titles."""
 
 NUMBERED_EDGE = re.compile(r"edge \((\d+), (\d+)\)")
 
 
 @dataclass
 class EdgeRows:
-    """Ends and weights of the edges of a file, numbered as there.
+    """Ends and weights of the edges of a file, with its numbers of vertices.
 
     Attributes
     ----------
     ends : ndarray of int, shape (2, rows)
     weights : ndarray of int64 or float64, shape (rows,), or None
     line_of : callable
-        Line of the file that holds a row.
+        Returns the line of a row in the file.
     """
 
     ends: np.ndarray
@@ -51,14 +51,14 @@ class EdgeRows:
 
 
 TO_ROUND = 'weights="round" scales and rounds weights, weights="ignore" leaves them out'
-"""The remedies for fractions."""
+"""Advice for fractions."""
 
 
 def read_rows(source: Source, syntax: LineSyntax, begin: int, width: int, columns: Columns,
               weighted: bool, rules: ReadingRules) -> EdgeRows:
-    """Rows from byte `begin` on, all of which must have `width` words.
+    """Return the rows from byte `begin` on, all of which must have `width` words.
 
-    Weights are integers, unless the rules take fractions and there are some.
+    Weights are integers, unless the rules allow fractions and there are some.
     """
     places, line_of = columns.places(weighted), partial(source.line_of_row, syntax, begin)
     table = read_table(source.data, syntax, begin, width, places)
@@ -75,7 +75,7 @@ def read_rows(source: Source, syntax: LineSyntax, begin: int, width: int, column
 
 
 def _refuse_row(source: Source, syntax: LineSyntax, position: int, width: int) -> NoReturn:
-    """Raise for a line that has not as many words as the first one."""
+    """Raise an error for a line whose number of words differs from that of the first line."""
     words = source.words_at(position)
     found = len(words) - (words[0] in (letter.encode() for letter in syntax.words.decode()))
     what = {2: "the two ends of an edge", 3: "two ends and a weight"}.get(width, f"{width} words")
@@ -89,9 +89,9 @@ def _refuse_row(source: Source, syntax: LineSyntax, position: int, width: int) -
 
 def graph_of_rows(source: Source, rows: EdgeRows, n: int, first: int, rules: ReadingRules,
                   names: Sequence[Hashable] | None = None) -> Graph:
-    """The undirected graph of rows whose vertices are numbered first ... first + n - 1.
+    """Return the undirected graph of rows whose vertices are numbered first ... first + n - 1.
 
-    The ends are used up: they are renumbered in place.  `names` are what messages call vertices.
+    The ends are overwritten with new numbers. `names` are the names of vertices in messages.
     """
     if rows.count and (int(rows.ends.min()) < first or rows.largest >= first + n):
         wrong = (rows.ends < first) | (rows.ends >= first + n)
@@ -111,7 +111,7 @@ def graph_of_rows(source: Source, rows: EdgeRows, n: int, first: int, rules: Rea
 
 def _refuse_edge(source: Source, rows: EdgeRows, problem: InputError,
                  names: Sequence[Hashable]) -> NoReturn:
-    """Raise with the line of what is wrong, and the names of vertices as in the file."""
+    """Raise an error with the line of the problem, and the names of vertices as in the file."""
     if problem.entry is not None and rows.weights is not None:
         row = problem.entry % rows.count
         reason = str(problem).partition("; ")[2]
@@ -125,9 +125,9 @@ def _refuse_edge(source: Source, rows: EdgeRows, problem: InputError,
 
 
 def lower_edges(graph: Graph, file: str) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Each undirected edge of a host graph once, the larger end first, for a kind of `file`.
+    """Return each undirected edge of a host graph once, the larger end first, for a kind of `file`.
 
-    Readers merge rows of the same ends, and without weights count them once.  So that no cut
+    Readers merge rows of the same ends, and count them once if there are no weights. So that no cut
     changes, parallel edges without weights become one whose weight is their number.
     """
     if graph.vertex_weights is not None:

@@ -1,4 +1,4 @@
-"""Whole files in and out: compression, standard streams, and never half a file."""
+"""Whole files in and out: compression, standard streams, and no incomplete files."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ STREAM = "-"
 """The name of standard input or standard output."""
 
 UTF8_MARK, UTF16_MARKS = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
-"""What editors put before text to mark its encoding."""
+"""Marks of encodings that editors write before text."""
 
 FIRST_WORD = re.compile(rb"\S")
 
 LINES_PIECE = 1 << 20
-"""Bytes that are searched for a line at a time."""
+"""Number of bytes that are searched for a line at once."""
 
 SEPARATORS = re.compile(rb"[\s,;]+")
 WORD = re.compile(rb"[^\s,;]+")
@@ -39,13 +39,13 @@ VERTICES_PER_BYTE = 16
 """A file may have this many vertices whatever its size, and this many for each byte of its text."""
 
 MAX_DIGITS = 19
-"""Most digits of a number in a header: Python refuses to convert thousands."""
+"""Maximum digits of a number in a header: Python does not convert thousands."""
 
 TEMPORARY = ".portpart-"
-"""How the names of files begin that are being written."""
+"""Prefix of the names of temporary files."""
 
 ABANDONED_AFTER = 60.0
-"""Seconds without a change before such a file may be one that a killed process left."""
+"""Seconds without a change after which such a file may be from a killed process."""
 
 NEW_FILE_MODE = 0o666
 """Permissions of a new file, before the user's mask."""
@@ -53,14 +53,14 @@ NEW_FILE_MODE = 0o666
 
 @dataclass(frozen=True)
 class Source:
-    """The bytes of a file and the name that error messages call it by.
+    """The bytes of a file and its name in error messages.
 
     Parameters
     ----------
     name : str
     data : bytes
     max_vertices : int, optional
-        Most vertices that a graph of this file may have; default: `UNCHECKED_VERTICES`, and
+        Maximum number of vertices of a graph in this file; default: `UNCHECKED_VERTICES`, and
         `VERTICES_PER_BYTE` for each byte.
     """
 
@@ -69,17 +69,17 @@ class Source:
     max_vertices: int | None = None
 
     def refuse(self, line: int, problem: str) -> NoReturn:
-        """Raise a `GraphFormatError` that names file and line."""
+        """Raise a `GraphFormatError` with file and line."""
         raise GraphFormatError(f"{self.name}:{line}: {problem}")
 
     def refuse_at(self, line: int, word: int, problem: str) -> NoReturn:
-        """Raise a `GraphFormatError` that names file, line and column of a word of that line."""
+        """Raise a `GraphFormatError` with file, line and column of a word of that line."""
         text = self.data.split(b"\n", line)[line - 1]
         words = [match.start() for match in WORD.finditer(text)]
         raise GraphFormatError(f"{self.name}:{line}:{words[word] + 1}: {problem}")
 
     def refuse_size(self, line: int | None, num_vertices: int, size: int | None = None) -> None:
-        """Raise if by all appearance a file of this size does not hold this many vertices."""
+        """Raise an error if a file of this size is unlikely to have this many vertices."""
         size = len(self.data) if size is None else size
         limit = self.max_vertices
         if limit is None:
@@ -102,26 +102,26 @@ class Source:
                 self.refuse(line_of(problem.vertex), f"{problem} ({what})")
 
     def line_at(self, position: int) -> int:
-        """Number of the line that holds a byte."""
+        """Return the number of the line of a byte."""
         return self.data.count(b"\n", 0, position) + 1
 
     def word_at(self, position: int) -> str:
-        """The word that begins at a byte, as messages show it."""
+        """Return the word that begins at a byte, as messages show it."""
         word = self.data[position : position + 40].split(None, 1)[0]
         return re.split(rb"[,;]", word)[0].decode("utf-8", "replace")
 
     def words_at(self, position: int) -> list[bytes]:
-        """Words of the line that begins at a byte."""
+        """Return the words of the line that begins at a byte."""
         line = self.data[position : self._line_end(position)]
         return [word for word in SEPARATORS.split(line) if word]
 
     def line_of_row(self, syntax: LineSyntax, begin: int, row: int) -> int:
-        """Line of the file that holds the `row`-th line of numbers after byte `begin`."""
+        """Return the line of the file with the `row`-th line of numbers after byte `begin`."""
         comment = rb"[" + re.escape(syntax.comments) + rb"].*"
         skipped = re.compile(rb"^[^\S\n]*" + (comment if syntax.keep_blank else rb"(%b)?" % comment)
                              + rb"$", re.MULTILINE)
         number = self.data.count(b"\n", 0, begin)
-        while begin < len(self.data):  # by pieces: a Python loop over all lines takes long
+        while begin < len(self.data):  # in pieces: a Python loop over all lines is slow
             end = self._line_end(begin + LINES_PIECE)
             piece = self.data[begin:end]
             lines = piece.count(b"\n") + 1
@@ -134,7 +134,9 @@ class Source:
         return max(1, number)
 
     def lines(self, begin: int = 0) -> Iterator[tuple[int, int, bytes]]:
-        """Number, position of the following line and stripped text of each line but blank ones."""
+        """Yield number, position of the following line and stripped text of each line that is not
+        blank.
+        """
         number = 1 + self.data.count(b"\n", 0, begin)
         while word := FIRST_WORD.search(self.data, begin):
             number += self.data.count(b"\n", begin, word.start())
@@ -144,7 +146,7 @@ class Source:
             number += 1
 
     def _line_end(self, position: int) -> int:
-        """Position of the next newline, or the end."""
+        """Return the position of the next newline, or the end."""
         end = self.data.find(b"\n", position)
         return len(self.data) if end < 0 else end
 
@@ -156,7 +158,7 @@ def is_count(word: bytes) -> bool:
 
 def read_source(path: PathLike, max_vertices: int | None = None,
                 suffixes: tuple[str, ...] = ()) -> Source:
-    """The unpacked bytes of a file, or of standard input for ``-``.
+    """Return the unpacked bytes of a file, or of standard input for ``-``.
 
     Parameters
     ----------
@@ -164,7 +166,7 @@ def read_source(path: PathLike, max_vertices: int | None = None,
     max_vertices : int, optional
         See `Source`.
     suffixes : tuple of str
-        Of an archive the file that ends in one of these is taken.
+        In an archive, the file whose name ends in one of these is read.
     """
     name = os.fspath(path)
     if name == STREAM:
@@ -184,10 +186,10 @@ def read_source(path: PathLike, max_vertices: int | None = None,
 def write_chunks(path: PathLike, chunks: Iterable[Any]) -> None:
     """Write pieces of bytes to a file, compressed as its suffix says, or to standard output.
 
-    The bytes go to a temporary file in the same folder that is renamed at the end: a file of
-    that name is either the old one or complete; what killed processes left in the folder is
-    deleted.  Links are followed; what is no regular file (a device, a named pipe) is never
-    replaced but written to.
+    The bytes are written to a temporary file in the same folder, which is renamed at the end: a
+    file of that name is either the old one or complete. Temporary files of killed processes in the
+    folder are deleted. Links are followed; a file that is not regular (a device, a named pipe) is
+    written to, not replaced.
     """
     name = os.fspath(path)
     if name == STREAM:
@@ -227,14 +229,14 @@ def write_together(path: PathLike, files: Iterable[tuple[str, bytes]]) -> None:
 def _write_stream(chunks: Iterable[Any]) -> None:
     if sys.stdout is None:
         raise InputError("standard output is closed")
-    with writing("standard output", BrokenPipeError):  # the reader has gone: not the caller's fault
+    with writing("standard output", BrokenPipeError):  # the reader has ended, which is not an error
         for chunk in chunks:
             sys.stdout.buffer.write(chunk)
         sys.stdout.buffer.flush()
 
 
 def _replace(name: str, suffix: str, chunks: Iterable[Any]) -> None:
-    """Put a complete file in the place of the file `name`, with its permissions."""
+    """Replace the file `name` by a complete file with its permissions."""
     handle, temporary = new_temporary(name)
     try:
         _write(handle, suffix, chunks)
@@ -246,14 +248,14 @@ def _replace(name: str, suffix: str, chunks: Iterable[Any]) -> None:
 
 
 def move_into_place(temporary: str, name: str) -> None:
-    """Rename a file to `name`, whose permissions it gets."""
+    """Rename a file to `name`, and give it that file's permissions."""
     mode = os.stat(name).st_mode & 0o777 if os.path.exists(name) else NEW_FILE_MODE & ~_mask()
     os.chmod(temporary, mode)
     os.replace(temporary, name)
 
 
 def new_temporary(name: str) -> tuple[int, str]:
-    """An empty file next to the file `name`, locked while this process has it open."""
+    """Make an empty file next to the file `name`, locked while this process has it open."""
     folder = os.path.dirname(name)
     try:
         handle, temporary = tempfile.mkstemp(prefix=TEMPORARY, dir=folder)
@@ -267,9 +269,9 @@ def new_temporary(name: str) -> tuple[int, str]:
 
 
 def remove_abandoned(folder: str) -> None:
-    """Delete what processes that were killed while they wrote have left in a folder.
+    """Delete the temporary files of killed processes in a folder.
 
-    A file in use is locked by its process; a fresh one may be about to be.
+    A file in use is locked by its process; a new file may not be locked yet.
     """
     for entry in os.scandir(folder):
         with contextlib.suppress(OSError):
@@ -284,7 +286,9 @@ def remove_abandoned(folder: str) -> None:
 
 
 def _is_locked(handle: int) -> bool:
-    """Lock an open file until it is closed; False if another process has it or none can."""
+    """Lock an open file until it is closed; return False if another process has locked it or locks
+    fail.
+    """
     try:
         import fcntl
 
@@ -303,7 +307,7 @@ def _write(handle: int, suffix: str, chunks: Iterable[Any]) -> None:
 
 
 def _mask() -> int:
-    """The user's file mask (only settable, so set and restored)."""
+    """Return the user's file mask (it can only be set, so set and restore it)."""
     mask = os.umask(0)
     os.umask(mask)
     return mask

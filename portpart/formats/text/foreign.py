@@ -1,4 +1,4 @@
-"""Files in formats that are not read: a message that says what they are and what to do."""
+"""Files in formats that are not read: a message that names the format and a remedy."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ MESHIO = "portpart.io.read_mesh reads it by meshio, if its name has the suffix o
 EDGES = "write it as an edge list (.txt), METIS graph (.graph) or .npz"
 
 XML = rb"\s*(<\?xml[^>]*>\s*)?(<!--(?s:.*?)-->\s*|<!doctype[^>]*>\s*)*"
-"""What may stand before the first element of an XML file."""
+"""Text that may precede the first element of an XML file."""
 
 NUMBER = re.compile(rb"\s*\d+\s")
-"""How no foreign format begins: most files need no examine all of these, which takes 2 ms."""
+"""A beginning that no foreign format has: most files need no check of all of these, which takes 2
+ms.
+"""
 
 FIRST_BYTES: tuple[tuple[bytes, str, str], ...] = (
     (rb"\x89HDF\r\n", "an HDF5 file (MATLAB 7.3 too)", SCIPY),
@@ -55,7 +57,7 @@ FIRST_BYTES: tuple[tuple[bytes, str, str], ...] = (
     (rb"(\s*\*\*[^\n]*\n)*\s*\*(heading|preprint|part|node|include|parameter)\b",
      "an Abaqus mesh", MESHIO),
 )
-"""Beginning of the content, what it is, what to do."""
+"""Beginning of the content, name of the format, remedy."""
 
 SUFFIXES = {
     ".hgr": ("a hypergraph (hMETIS)", NETS),
@@ -75,7 +77,7 @@ SUFFIXES = {
     ".json": ("a JSON file", NETWORKX),
     ".parquet": ("a Parquet file", "read it with pandas and pass the two columns"),
 }
-"""Suffixes of formats without a recognisable content, or that deserve a name when it is damaged."""
+"""Suffixes of formats without recognisable content, or whose damaged files should be named."""
 
 BINARY_SAMPLE = 1 << 12
 
@@ -86,7 +88,7 @@ def refuse_foreign(source: Source) -> None:
     Raises
     ------
     GraphFormatError
-        Naming the format and a way to a graph.
+        With the format and a way to convert it.
     """
     begin = source.data[:BINARY_SAMPLE]
     if not NUMBER.match(begin):

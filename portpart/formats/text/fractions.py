@@ -1,4 +1,4 @@
-"""Words as floating-point numbers, and amounts with a decimal point as whole numbers."""
+"""Words as floating-point numbers, and amounts with a decimal point as integers."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 
 from portpart.formats.text.files import Source
 
-# Words as floating-point numbers, rounded as Python rounds them; read only where asked for -----
+# Words as floating-point numbers, rounded as in Python; read only on request -------------------
 
 
 BLOCK = 1 << 16
-"""Words at a time: what is gathered for them stays small."""
+"""Number of words that are read at once, so that little memory is needed."""
 
 LONGEST = 32
-"""Characters of words that are read together."""
+"""Maximum characters of words that are read together."""
 
 FRACTION = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
@@ -32,12 +32,12 @@ LETTERS[np.frombuffer(b"+-.0123456789eE", np.uint8)] = True
 
 
 def fractions_at(source: Source, starts: np.ndarray) -> np.ndarray:
-    """The numbers that begin at the bytes `starts`, as float64.
+    """Return the numbers that begin at the bytes `starts`, as float64.
 
     Raises
     ------
     GraphFormatError
-        Naming the first word that is not a number; ``nan`` and ``inf`` are none.
+        With the first word that is not a number; ``nan`` and ``inf`` are not.
     """
     values = np.empty(len(starts))
     for begin in range(0, len(starts), BLOCK):
@@ -47,7 +47,7 @@ def fractions_at(source: Source, starts: np.ndarray) -> np.ndarray:
 
 
 def refuse_number(source: Source, position: int, remedy: str) -> NoReturn:
-    """Raise for a word that is not an integer; of numbers with what to do about them, if known."""
+    """Raise an error for a word that is not an integer, with advice for numbers if known."""
     word = source.word_at(position)
     hint = f"; {remedy}" if remedy and FRACTION.fullmatch(word.encode()) else ""
     source.refuse(source.line_at(position), f"{word!r} is not an integer (or above 2**62){hint}")
@@ -64,22 +64,22 @@ def _block(source: Source, starts: np.ndarray) -> np.ndarray:
         return np.array([_one(source, start) for start in starts.tolist()])
     try:
         return np.ascontiguousarray(letters[:, :LONGEST]).view(f"S{LONGEST}")[:, 0].astype(float)
-    except ValueError:  # letters of numbers that make none, as 1e or 1.2.3
+    except ValueError:  # characters of numbers, but not a number, as 1e or 1.2.3
         return np.array([_one(source, start) for start in starts.tolist()])
 
 
 def _one(source: Source, start: int) -> float:
-    """The number that begins at one byte; raises if there is none."""
+    """Return the number that begins at one byte; raise if it is not a number."""
     found = FRACTION.match(source.data, start)
     if found and (found.end() == len(source.data) or ENDS[source.data[found.end()]]):
         return float(found[0])
     source.refuse(source.line_at(start), f"{source.word_at(start)!r} is not a number")
 
 
-# Amounts with a decimal point, such as widths of 3.5, which become whole numbers together ------
+# Amounts with a decimal point, such as widths of 3.5, which become integers together -----------
 #
-# All amounts of a file are multiplied by the smallest power of ten that makes each of them whole.
-# That is exact, and changes no share of blocks, only the unit of weights.
+# All amounts of a file are multiplied by the smallest power of ten that makes each an integer. This
+# is exact, and changes only the unit of weights, not the shares of blocks.
 
 
 AMOUNT = r"([0-9]{1,18}(?:\.[0-9]{0,18})?)"
@@ -94,7 +94,7 @@ class Amount(NamedTuple):
 
 
 def amount(text: str) -> Amount:
-    """Return the amount that a word, as `AMOUNT` has it, stands for."""
+    """Return the amount of a word that matches `AMOUNT`."""
     whole, _, fraction = text.partition(".")
     fraction = fraction.rstrip("0")
     return Amount(int(whole + fraction), len(fraction))
@@ -109,6 +109,8 @@ def product(one: Amount, other: Amount) -> Amount:
 
 
 def made_whole(amounts: Sequence[Amount]) -> tuple[list[int], int]:
-    """Return amounts multiplied by the smallest power of ten that makes all whole, and that."""
+    """Return amounts multiplied by the smallest power of ten that makes all integers, and that
+    power.
+    """
     most = max((each.places for each in amounts), default=0)
     return [each.digits * 10 ** (most - each.places) for each in amounts], 10**most

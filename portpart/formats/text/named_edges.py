@@ -1,4 +1,4 @@
-"""Edge lists with the names of vertices, as `named_rows` and `edge_list` read them again."""
+"""Edge lists with the names of vertices, as `named_rows` and `edge_list` read them."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from portpart.formats.text.named_rows import INTEGER, NUMBER
 from portpart.graphs import ENDS, WEIGHTS
 
 PLAIN = re.compile(r'[^\s,;"#%][^\s,;"]*')
-"""A name that needs no quotes, whatever parts the words of a line."""
+"""A name that needs no quotes with any separators of words."""
 
 Ends = tuple[np.ndarray, np.ndarray]
-"""Two ends of each of some edges."""
+"""Both ends of edges."""
 
 LINES_PER_CHUNK = 1 << 16
 LARGEST = 2**62
 
 
 def as_bytes(name: Hashable) -> bytes:
-    """A name as it stood in its file, whatever its encoding."""
+    """Return a name as it was in its file, in any encoding."""
     return str(name).encode("utf-8", "surrogateescape")
 
 
 def why_unwritable(names: Sequence[Hashable]) -> str | None:
-    """Why an edge list cannot hold the names of vertices; None if it can."""
+    """Return why an edge list cannot hold the names of vertices; None if it can."""
     first: dict[bytes, int] = {}
     for place, name in enumerate(names):
         try:
@@ -40,7 +40,7 @@ def why_unwritable(names: Sequence[Hashable]) -> str | None:
             return f"names[{place}] is {shown(name)}"
         if first.setdefault(word, place) != place:
             return f"names[{first[word]}] and names[{place}] are both written {shown(str(name))}"
-    if all(INTEGER.fullmatch(str(name)) for name in names):  # they are read as numbers
+    if all(INTEGER.fullmatch(str(name)) for name in names):  # they would be read as numbers
         for place, name in enumerate(names):
             if str(name) != str(number := int(str(name))):
                 return f"names[{place}] is {shown(name)}, which is the number {number}"
@@ -55,7 +55,7 @@ def are_integers(names: Sequence[Hashable]) -> bool:
 
 def with_loops(loops: np.ndarray, ends: Ends,
                weights: np.ndarray | None) -> tuple[Ends, np.ndarray | None]:
-    """Edges, and a loop of weight 0 at each of some vertices.
+    """Return edges, and a loop of weight 0 at each of some vertices.
 
     Readers leave loops out, but number the vertices that occur.
     """
@@ -65,17 +65,17 @@ def with_loops(loops: np.ndarray, ends: Ends,
 
 
 def with_alone(n: int, ends: Ends, weights: np.ndarray | None) -> tuple[Ends, np.ndarray | None]:
-    """Edges, and loops at the vertices that have none."""
+    """Return edges, and loops at vertices without edges."""
     alone = np.ones(n, bool)
     alone[ends[0]] = alone[ends[1]] = False
     return with_loops(np.flatnonzero(alone), ends, weights)
 
 
 def as_they_occur(n: int, ends: Ends, weights: np.ndarray | None) -> tuple[Ends, np.ndarray | None]:
-    """Edges in an order in which vertices 0, 1 ... occur one by one, smaller ends first.
+    """Return edges in an order in which vertices 0, 1 ... occur one by one, smaller ends first.
 
-    Edges go by their larger ends.  A vertex without a smaller neighbour occurs with the next vertex
-    if an edge joins the two, which then is the first one, else as a loop.
+    Edges are sorted by their larger ends. A vertex without a smaller neighbour occurs with the next
+    vertex if an edge joins the two, which is then the first one; otherwise it occurs as a loop.
     """
     small, large = ends
     later = np.zeros(n, bool)
@@ -92,7 +92,7 @@ def as_they_occur(n: int, ends: Ends, weights: np.ndarray | None) -> tuple[Ends,
 
 def named_lines(names: Sequence[Hashable], ends: Ends,
                 weights: np.ndarray | None) -> Iterator[bytes]:
-    """Lines of edges by the names of their ends, below titles; quoted where a name needs it."""
+    """Yield titles, and lines of edges by the names of their ends, quoted if necessary."""
     plain = _are_plain(list(map(str, names)))
     words = [as_bytes(name) if plain else b'"%b"' % as_bytes(name).replace(b'"', b'""')
              for name in names]
@@ -114,7 +114,7 @@ def _are_plain(names: list[str]) -> bool:
 
 
 def _titles(names: set[str]) -> tuple[str, ...]:
-    """Titles of two ends and a weight, none of which is the name of a vertex."""
+    """Return titles of two ends and a weight, none of which is the name of a vertex."""
     pairs = chain.from_iterable((pair, tuple(map(str.upper, pair)), tuple(map(str.title, pair)))
                                 for pair in ENDS)
     return *next((pair for pair in pairs if names.isdisjoint(pair)), ENDS[0]), WEIGHTS[0]

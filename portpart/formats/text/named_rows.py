@@ -1,6 +1,6 @@
 """Edge lists as spreadsheets and scripts write them: names of vertices, quoted words, titles.
 
-Read in Python, a row at a time; lists of plain numbers are read by compiled code (`edge_list`).
+They are read in Python, row by row; compiled code reads lists of plain numbers (`edge_list`).
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ INTEGER = re.compile(r"[+-]?\d{1,18}")
 NUMBER = re.compile(FRACTION.pattern.decode())
 
 LARGEST_EXACT = 2**53
-"""Integers up to here are exact as floats."""
+"""Integers up to this one are exact as floats."""
 
 DELIMITERS = "\t;,"
-"""What parts words; where none of them occurs, blanks do."""
+"""Separators of words; if none of them occurs, blanks separate words."""
 
 
 @dataclass
 class _NamedWords:
-    """Words of the chosen columns, row by row; titles of all columns, if there are some."""
+    """Words of the chosen columns, row by row, and titles of all columns, if any."""
 
     first: list[str]
     second: list[str]
@@ -41,12 +41,12 @@ class _NamedWords:
     lines: list[int]
 
     def without_first(self) -> _NamedWords:
-        """The rows below the first one."""
+        """Return the rows after the first one."""
         weights = None if self.weights is None else self.weights[1:]
         return _NamedWords(self.first[1:], self.second[1:], weights, self.lines[1:])
 
     def first_is_an_edge(self, rest: _NamedWords) -> bool:
-        """Whether the first row has a number as weight, or a vertex that occurs in others."""
+        """Whether the first row has a number as weight, or a vertex that occurs in other rows."""
         if self.weights and NUMBER.fullmatch(self.weights[0]):
             return True
         return any(word in side for word in (self.first[0], self.second[0])
@@ -59,9 +59,10 @@ class _NamedWords:
 
 def read_named_rows(source: Source, rules: ReadingRules, asked: str | None,
                     header: bool | None) -> tuple[list[str] | None, EdgeRows]:
-    """The names of vertices in the order in which they occur, and edges between their places.
+    """Return the names of vertices in the order in which they occur, and edges between their
+    places.
 
-    Where all names are integers there are none, and the ends are these.
+    If all names are integers, the names are None, and the ends are the integers.
 
     Parameters
     ----------
@@ -69,7 +70,7 @@ def read_named_rows(source: Source, rules: ReadingRules, asked: str | None,
     asked : str or sequence, optional
         The option `columns`.
     header : bool, optional
-        Whether the first line holds titles; default: if it shows.
+        Whether the first line has titles; by default, this is recognised.
     """
     records = _records(source)
     line, top = next(records, (1, []))
@@ -89,7 +90,7 @@ def read_named_rows(source: Source, rules: ReadingRules, asked: str | None,
 
 
 def _records(source: Source) -> Iterator[tuple[int, list[str]]]:
-    """Line and words of each row."""
+    """Yield line and words of each row."""
     lines = _Numbered(source)
     first = next((line for _, _, line in source.lines() if line[:1] not in (b"#", b"%")), b"")
     delimiter = next((letter for letter in DELIMITERS if letter.encode() in first), None)
@@ -123,7 +124,7 @@ class _Numbered:
 
 def _words(source: Source, records: Iterable[tuple[int, list[str]]], width: int,
            columns: Columns, weighted: bool) -> _NamedWords:
-    """The words of all rows, the first one included."""
+    """Return the words of all rows, including the first one."""
     (u, v), weight = columns.ends, columns.weight if weighted else None
     words = _NamedWords([], [], None if weight is None else [], [])
     for line, row in records:
@@ -140,7 +141,7 @@ def _words(source: Source, records: Iterable[tuple[int, list[str]]], width: int,
 
 
 def _has_titles(source: Source, words: _NamedWords, top: tuple[str, ...]) -> bool:
-    """Whether the first row holds titles; raises if that is unclear."""
+    """Whether the first row has titles; raises an error if that is unclear."""
     rest = words.without_first()
     if words.first_is_an_edge(rest):
         return False
@@ -156,7 +157,7 @@ def _has_titles(source: Source, words: _NamedWords, top: tuple[str, ...]) -> boo
 
 
 def _weights(source: Source, words: _NamedWords, rules: ReadingRules) -> np.ndarray:
-    """Weights as integers, or as floats where the rules take fractions and there are some."""
+    """Return weights as integers, or as floats if the rules allow fractions and there are some."""
     texts = words.weights or []
     for line, word in zip(words.lines, texts):
         if not NUMBER.fullmatch(word):
@@ -174,7 +175,7 @@ def _weights(source: Source, words: _NamedWords, rules: ReadingRules) -> np.ndar
 
 
 def _numbered(words: _NamedWords) -> tuple[list[str] | None, np.ndarray]:
-    """Names of vertices in the order in which they occur, and the ends as their places."""
+    """Return names of vertices in the order in which they occur, and the ends as their places."""
     if words.are_numbers():
         return None, np.array([list(map(int, words.first)), list(map(int, words.second))])
     number: dict[str, int] = {}

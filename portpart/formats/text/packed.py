@@ -1,6 +1,6 @@
-"""Compression and archives: gzip, xz, bzip2, zstd, and the one graph file of a tar or zip file.
+"""Compression and archives: gzip, xz, bzip2, zstd, and the only graph file of a tar or zip file.
 
-Packing is recognised by the first bytes, not by the name.  Unpacking ends early where a small file
+Packing is recognised by the first bytes, not by the name. Unpacking stops early if a small file
 would fill the memory.
 """
 
@@ -24,10 +24,10 @@ from typing import Any
 from portpart.errors import GraphFormatError, InputError
 
 UNCHECKED_BYTES = 1 << 26
-"""So much text may come out of any packed file."""
+"""Bytes of text that any packed file may contain."""
 
 LARGEST_RATIO = 1000
-"""Beyond that a packed file may grow by this factor."""
+"""Larger text may be at most this many times as long as the packed file."""
 
 BYTES_PER_VERTEX = 64
 """Bytes of text allowed for each vertex that a caller allows."""
@@ -41,19 +41,19 @@ ZIP_MEMBER, ZIP_EMPTY = b"PK\x03\x04", b"PK\x05\x06"
 TAR_MAGIC, TAR_MAGIC_AT = b"ustar", 257
 
 FIRST_BYTES = TAR_MAGIC_AT + len(TAR_MAGIC)
-"""The first bytes of a file show whether it is packed."""
+"""Number of first bytes of a file that show whether it is packed."""
 
 DAMAGE = (
     OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile,
     tarfile.TarError, NotImplementedError, RuntimeError)
-"""What the standard library raises for damaged or unusual data."""
+"""Exceptions of the standard library for damaged or unusual data."""
 
 ZSTD_MODULES = ("compression.zstd", "backports.zstd")
-"""Where zstd is: in Python 3.14, and in a package for older ones."""
+"""Modules of zstd: in Python 3.14, and in a package for older versions."""
 
 
 def _damage() -> tuple[type[Exception], ...]:
-    """Return `DAMAGE`, and the error of zstd where it has been imported."""
+    """Return `DAMAGE`, and the error of zstd if it has been imported."""
     loaded = (sys.modules.get(name) for name in ZSTD_MODULES)
     return DAMAGE + tuple(module.ZstdError for module in loaded if module is not None)
 
@@ -87,7 +87,7 @@ COMPRESSIONS: dict[str, tuple[bytes, Callable[..., Any]]] = {
 
 
 def bare_name(name: str) -> str:
-    """A file name without the suffix of its compression."""
+    """Return a file name without the suffix of its compression."""
     stem, suffix = os.path.splitext(name)
     return stem if suffix.lower() in COMPRESSIONS else name
 
@@ -100,17 +100,17 @@ def is_packed(begin: bytes) -> bool:
 
 def unpacked(name: str, data: bytes, max_vertices: int | None,
              suffixes: tuple[str, ...]) -> tuple[str, bytes]:
-    """Name and text of what `data` holds: itself, or the graph file packed in it.
+    """Return name and text of the contents of `data`: itself, or the graph file packed in it.
 
     Parameters
     ----------
     name : str
-        Of the file, for messages.
+        Name of the file in messages.
     data : bytes
     max_vertices : int or None
-        What the caller allows; None: the ratio of packed to unpacked size is limited.
+        Maximum that the caller allows; None: the ratio of unpacked to packed size is limited.
     suffixes : tuple of str
-        Names of files in an archive that may be graphs end in one of these.
+        Endings of the names of files in an archive that may be graphs.
     """
     limit = max(UNCHECKED_BYTES, LARGEST_RATIO * len(data), BYTES_PER_VERTEX * (max_vertices or 0))
     for suffix, (magic, opened) in COMPRESSIONS.items():
@@ -127,7 +127,7 @@ def unpacked(name: str, data: bytes, max_vertices: int | None,
 
 
 def _read_up_to(limit: int, stream: Any, name: str) -> bytes:
-    """All bytes of a stream, an error beyond `limit`."""
+    """Return all bytes of a stream; raise an error above `limit`."""
     chunks, size = [], 0
     while chunk := stream.read(CHUNK):
         chunks.append(chunk)
@@ -145,7 +145,7 @@ Opener = Callable[[], Any]
 
 def _member(name: str, data: bytes, limit: int, suffixes: tuple[str, ...],
             files_of: Callable[[bytes], Iterator[tuple[str, Opener]]]) -> tuple[str, bytes]:
-    """Name and bytes of the graph file in an archive."""
+    """Return name and bytes of the graph file in an archive."""
     with undamaged(name, "damaged archive"):
         files = dict(files_of(data))
         chosen = _main_file(name, [file for file in files if file.lower().endswith(suffixes)])
@@ -168,7 +168,7 @@ def _zip_files(data: bytes) -> Iterator[tuple[str, Opener]]:
 
 
 def _is_npz(data: bytes) -> bool:
-    """Whether a zip file is NumPy's: as far as can be read, it holds arrays or nothing else."""
+    """Whether a zip file is taken for NumPy's: it has arrays, no files, or cannot be read."""
     try:
         names = zipfile.ZipFile(io.BytesIO(data)).namelist()
     except _damage():
@@ -177,7 +177,7 @@ def _is_npz(data: bytes) -> bool:
 
 
 def _main_file(name: str, candidates: list[str]) -> str:
-    """The one graph among the files of an archive.
+    """Return the only graph among the files of an archive.
 
     SuiteSparse packs the matrix ``A`` as ``A/A.mtx`` with ``A/A_b.mtx``, ``A/A_coord.mtx`` and
     others next to it.

@@ -10,7 +10,7 @@ from portpart.errors import InputError, listed, shown
 from portpart.formats.text.files import Source
 from portpart.graphs import ABS, ENDS, IGNORE, KEEP, ROUND, WEIGHTS, checked_mode, directions_of
 
-# What becomes of directions and of weights while a file is read --------------------------------
+# Treatment of directions and weights while a file is read --------------------------------------
 
 
 RULES = ("symmetrize", "weights", "weight_scale")
@@ -25,7 +25,7 @@ class ReadingRules:
     ----------
     symmetrize : bool or str, optional
     weights : str, optional
-        One of `weights.MODES`; None: as the format has it.
+        One of `weights.MODES`; None: the format's default.
     scale : float, optional
     """
 
@@ -39,15 +39,19 @@ class ReadingRules:
         return self.weights in (ABS, ROUND)
 
     def wants_weights(self, by_default: bool) -> bool:
-        """Whether weights are read, of a format with such a default."""
+        """Whether weights are read, for a format with this default."""
         return by_default if self.weights is None else self.weights != IGNORE
 
     def of_arcs(self) -> dict[str, Any]:
-        """Keywords of `from_arrays.csr_graph` for formats that hold both directions of an edge."""
+        """Return the keywords of `from_arrays.csr_graph` for formats with both directions of an
+        edge.
+        """
         return {"symmetrize": self.symmetrize or False, **self._of_weights()}
 
     def of_edges(self) -> dict[str, Any]:
-        """Keywords of `from_arrays.edges_graph` for formats that list edges without direction."""
+        """Return the keywords of `from_arrays.edges_graph` for formats that list edges without
+        direction.
+        """
         return {"symmetrize": self.symmetrize or True, **self._of_weights()}
 
     def _of_weights(self) -> dict[str, Any]:
@@ -55,27 +59,27 @@ class ReadingRules:
 
 
 STRICT = ReadingRules()
-"""What holds unless something is said."""
+"""The default rules."""
 
 
 def rules_of(symmetrize: bool | str | None = None, weights: bool | str | None = None,
              weight_scale: float | None = None) -> ReadingRules:
-    """The rules that options ask for, checked."""
+    """Return the checked rules of options."""
     if symmetrize is not None:
         directions_of(symmetrize)
     mode = checked_mode(weights, weight_scale)
     return ReadingRules(symmetrize, None if weights is None else mode, weight_scale)
 
 
-# Which columns of a table are the ends of edges and the weight: by their titles, else by place
+# Columns of a table that are the ends of edges and the weight: by their titles, else by place
 
 
 TIMES = ("time", "timestamp", "date", "datetime", "year", "epoch", "unixtime", "unixts")
-"""Titles of a third column that is no weight."""
+"""Titles of a third column that is not a weight."""
 
 WIDTHS = (2, 3)
 WEIGHTED_WIDTH = 3
-"""Columns of edges, of edges with weights."""
+"""Number of columns of edges, and of edges with weights."""
 
 HOW = ("say which are meant, by title or number from 1: columns='source,target' or "
        "'source,target,weight' (--columns)")
@@ -89,26 +93,26 @@ class Columns:
     weight: int | None
 
     def places(self, weighted: bool) -> tuple[int, ...]:
-        """The columns to be read."""
+        """Return the columns to be read."""
         return (*self.ends, self.weight) if weighted and self.weight is not None else self.ends
 
 
 def columns_of(source: Source, line: int, titles: tuple[str, ...], width: int, asked: str | None,
                without_weights: bool) -> Columns:
-    """The columns of a table.
+    """Return the columns of a table.
 
     Parameters
     ----------
     source, line
-        What to call the place of the first row.
+        Place of the first row in messages.
     titles : tuple of str
-        Empty where there are none; left alone where they are not as many as the columns.
+        Titles of the columns, or empty; ignored if their number is not `width`.
     width : int
         Number of columns.
     asked : str or sequence of str or int, optional
         Titles, or numbers from 1, of the two ends and perhaps the weight.
     without_weights : bool
-        Whether weights are left out anyway.
+        Whether weights are ignored in any case.
     """
     if len(titles) != width:
         titles = ()  # they are titles of something else
@@ -140,7 +144,7 @@ def _asked_for(asked: Any, titles: tuple[str, ...], width: int) -> Columns:
 
 
 def _place_of(word: Any, titles: tuple[str, ...], width: int) -> int:
-    """Place of a column that is asked for by its title, or by its number from 1."""
+    """Return the place of a column that is given by its title, or by its number from 1."""
     name = str(word).strip()
     if titles.count(name) == 1:
         return titles.index(name)

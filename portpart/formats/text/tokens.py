@@ -1,4 +1,4 @@
-"""Text to integers and back, by compiled, parallel passes over the bytes."""
+"""Text to integers and back, in compiled, parallel passes over the bytes."""
 
 from __future__ import annotations
 
@@ -12,23 +12,22 @@ from portpart.formats.text import chunks
 
 # Text to integers: lines of numbers, read in two compiled, parallel passes over the bytes ------
 #
-# A work item owns a range of bytes and reads the lines that begin in it.  The first pass counts
-# the
-# lines and numbers of each item; the second, knowing how many came before, writes them.
+# A work item owns a range of bytes and reads the lines that begin in it. The first pass counts the
+# lines and numbers of each item; the second one writes them after those of earlier items.
 
 
 @dataclass(frozen=True)
 class LineSyntax:
-    """Which lines of a file hold numbers.
+    """Form of the lines of a file with numbers.
 
     Parameters
     ----------
     comments : bytes
-        First bytes of lines to be left out, at most three.
+        First bytes of lines to skip, at most three.
     keep_blank : bool
-        A blank line is a line without numbers (METIS: an isolated vertex), not nothing.
+        Whether a blank line counts as a line without numbers (METIS: an isolated vertex).
     words : bytes
-        Letters of which one may begin a line and is left out, at most two (DIMACS: ``a 1 2 7``).
+        Letters that may begin a line and are skipped, at most two (DIMACS: ``a 1 2 7``).
     """
 
     comments: bytes
@@ -62,9 +61,9 @@ class WordTable:
     Attributes
     ----------
     columns : ndarray of int64, shape (columns, lines)
-        The columns that were asked for, in that order; empty if there is an odd line.
+        The requested columns, in that order; empty if a line has another width.
     odd_byte : int or None
-        Begin of the first line that has more or fewer words.
+        Beginning of the first line that has more or fewer words.
     bad_byte : int or None
         Position of the first word of these columns that is not an integer in value.
     """
@@ -75,10 +74,10 @@ class WordTable:
 
 
 def read_lines(data: bytes, syntax: LineSyntax, begin: int = 0) -> Lines:
-    """Numbers of the lines of `data` from byte `begin` on, which must begin a line.
+    """Return the numbers of the lines of `data` from byte `begin` on, which must begin a line.
 
-    Numbers stand between blanks, tabs, commas or semicolons.  O(len(data)) time; memory 8 bytes
-    per number and per line.
+    Blanks, tabs, commas or semicolons separate numbers.  O(len(data)) time; memory 8 bytes per
+    number and per line.
     """
     passes = _Passes(data, syntax, begin)
     num_lines, num_values = passes.count()
@@ -91,10 +90,10 @@ def read_lines(data: bytes, syntax: LineSyntax, begin: int = 0) -> Lines:
 
 def read_table(data: bytes, syntax: LineSyntax, begin: int, width: int,
                columns: tuple[int, ...], located: tuple[int, ...] = ()) -> WordTable:
-    """Some columns of the lines from byte `begin` on, which must hold `width` words each.
+    """Return some columns of the lines from byte `begin` on, which must have `width` words each.
 
-    Words of other columns are not examined.  Columns in `located` give the positions where words
-    begin, instead of their values.  Memory 8 bytes per line and column.
+    Words of other columns are not examined. Columns in `located` have the positions where words
+    begin, instead of their values. Memory 8 bytes per line and column.
     """
     passes = _Passes(data, syntax, begin, width, columns, located)
     num_lines, _ = passes.count()
@@ -106,12 +105,12 @@ def read_table(data: bytes, syntax: LineSyntax, begin: int, width: int,
 
 
 def count_numbers(data: bytes, syntax: LineSyntax) -> tuple[int, int]:
-    """How many lines and words `data` has."""
+    """Return the numbers of lines and words of `data`."""
     return _Passes(data, syntax, 0).count()
 
 
 def has_width(data: bytes, syntax: LineSyntax, width: int) -> bool:
-    """Whether every line holds `width` words."""
+    """Whether every line has `width` words."""
     passes = _Passes(data, syntax, 0, width)
     passes.count()
     return passes.first_odd is None
@@ -138,24 +137,24 @@ class _Passes:
         self.nothing = space.empty(1, np.int64)
 
     def count(self) -> tuple[int, int]:
-        """Numbers of lines and words."""
+        """Return the numbers of lines and words."""
         self.run(False, self.nothing, self.nothing, 0)
         return _scan_in_place(self._lines), _scan_in_place(self._numbers)
 
     def run(self, fill: bool, values: np.ndarray, starts: np.ndarray, num_lines: int) -> None:
-        """One pass."""
+        """Do one pass."""
         self.space.parallel_for(self.items, chunks.read_chunk, self._text, self._columns,
                                 self._counts, fill, chunks.Output(values, starts, num_lines),
                                 team=256)
 
     @property
     def first_bad(self) -> int | None:
-        """Position of the first word that is not an integer, after the second pass."""
+        """Return the position of the first word that is not an integer, after the second pass."""
         return self._place(0)
 
     @property
     def first_odd(self) -> int | None:
-        """Begin of the first line of another width, after the first pass."""
+        """Return the beginning of the first line of another width, after the first pass."""
         return self._place(1)
 
     def _place(self, which: int) -> int | None:
@@ -164,34 +163,34 @@ class _Passes:
 
 
 def _padded(letters: bytes, count: int) -> np.ndarray:
-    """Letters for a kernel; a newline stands for none."""
+    """Return letters for a kernel, padded with newlines."""
     padded = np.full(count, chunks.NEWLINE, np.uint8)
     padded[: len(letters)] = np.frombuffer(letters, np.uint8)
     return padded
 
 
 def _scan_in_place(counts: np.ndarray) -> int:
-    """Turn counts into the sums of the counts before each; returns the total."""
+    """Replace counts by the sums of the counts before each; return the total."""
     counts[1:] = np.cumsum(counts[:-1])
     counts[0] = 0
     return int(counts[-1])
 
 
-# Integers to text: rows of decimal numbers, sized and then written in parallel -----------------
+# Integers to text: rows of decimal numbers, measured and then written in parallel --------------
 
 
 SPACE, LINE_END, MINUS, ZERO = ord(" "), ord("\n"), ord("-"), ord("0")
 
 
 def rendered_rows(values: np.ndarray, starts: np.ndarray, word: str = "") -> np.ndarray:
-    """Bytes of one line per row: the numbers ``values[starts[i]:starts[i + 1]]``.
+    """Return the bytes of one line per row: the numbers ``values[starts[i]:starts[i + 1]]``.
 
     Parameters
     ----------
     values : ndarray of int64
     starts : ndarray of int64, shape (rows + 1,)
     word : str
-        One letter to begin each line with, or nothing.
+        A letter that begins each line, or nothing.
     """
     space = backends.space("cpu")
     rows = len(starts) - 1
@@ -206,7 +205,7 @@ def rendered_rows(values: np.ndarray, starts: np.ndarray, word: str = "") -> np.
 
 @kl.device
 def width_of(value):
-    """Characters of a number."""
+    """Return the number of characters of a number."""
     width = kl.int64(1)
     rest = kl.int64(value)
     if rest < 0:

@@ -1,9 +1,9 @@
 """Gate-level Verilog, as in the TAU contests and OpenTimer's benchmarks: gates, nets and names.
 
-Understood: modules with ports of either style, ``input``, ``output``, ``inout``, ``wire`` and their
-kin with ranges, instances connected by name or position, bits and parts of vectors, ``{}``,
-constants, escaped names, ``assign`` of nets, Verilog's own gates; attributes, comments, parameters,
-delays and ``specify`` blocks are stepped over.  Modules of the file are flattened.
+Supported: modules with ports of either style, ``input``, ``output``, ``inout``, ``wire`` and
+similar declarations with ranges, instances connected by name or position, bits and parts of
+vectors, ``{}``, constants, escaped names, ``assign`` of nets, Verilog's own gates. Attributes,
+comments, parameters, delays and ``specify`` blocks are skipped. Modules of the file are flattened.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from portpart.formats.text import Source
 
 
 def parse_netlist(source: Source, top: str | None = None) -> Netlist:
-    """The netlist in the text of a file.
+    """Return the netlist in the text of a file.
 
-    Gates are in the order of the file, those inside of instances of modules after them and named
-    ``instance/gate``.  Constants are no nets: what is tied to one has a pin less.  A net that is
-    named but never declared is a new one, as in Verilog.
+    Gates are in the order of the file, followed by those inside of instances of modules, named
+    ``instance/gate``. Constants are not nets: a pin tied to one is left out. A net that is named
+    but never declared is a new one, as in Verilog.
     """
     tokens = Tokens(source)
     modules, labels = parse_modules(tokens)
@@ -31,5 +31,5 @@ def parse_netlist(source: Source, top: str | None = None) -> Netlist:
 
 
 def parse(source: Source, top: str | None = None, **options: Any) -> NamedGraph:
-    """The graph of the gates and their names, with the options of `named_graph`."""
+    """Return the graph of the gates and their names, with the options of `named_graph`."""
     return named_graph(parse_netlist(source, top), **options)

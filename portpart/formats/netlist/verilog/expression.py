@@ -1,4 +1,4 @@
-"""What an instance or an ``assign`` may name: nets, their bits and parts, constants, ``{}``."""
+"""Expressions of an instance or an ``assign``: nets, their bits and parts, constants, ``{}``."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from portpart.formats.netlist.verilog.module import CONSTANT, MAX_WIDTH, Module
 from portpart.formats.netlist.verilog.tokens import Tokens, identifier
 
 UNSIZED_WIDTH = 32
-"""Bits of a constant that does not say how many it has."""
+"""Number of bits of a constant without a width."""
 
 
 def nets_of_expression(tokens: Tokens, module: Module) -> list[int]:
-    """Nets of the expression at the current token, the most significant first."""
+    """Return the nets of the expression at the current token, the most significant first."""
     if tokens.kind == "number":
         return _constant(tokens)
     if tokens.take("{"):
@@ -24,7 +24,7 @@ def nets_of_expression(tokens: Tokens, module: Module) -> list[int]:
 
 
 def nets_of_text(tokens: Tokens, module: Module, text: str) -> list[int]:
-    """Nets of one that stands in a list of plain connections: ``a``, ``a[3]`` or an escaped one."""
+    """Return the nets of a plain connection in a list: ``a``, ``a[3]`` or an escaped name."""
     if text[0] == "\\":
         return module.whole(identifier(text))
     name, _, index = text.partition("[")
@@ -35,7 +35,7 @@ def nets_of_text(tokens: Tokens, module: Module, text: str) -> list[int]:
 
 
 def range_at(tokens: Tokens) -> tuple[int, int]:
-    """``[7:0]`` or ``[3]`` at the current token, which is the bracket."""
+    """Return ``[7:0]`` or ``[3]`` at the current token, which is the bracket."""
     tokens.expect("[")
     left = tokens.integer("an index, a plain number")
     right = tokens.integer("an index, a plain number") if tokens.take(":") else left
@@ -44,7 +44,7 @@ def range_at(tokens: Tokens) -> tuple[int, int]:
 
 
 def fitted(nets: list[int], width: int) -> list[int] | None:
-    """`nets` with `width` bits; constants fit any width, all else only its own."""
+    """Return `nets` with `width` bits; constants fit any width, others only their own."""
     if len(nets) == width:
         return nets
     return None if any(nets) else [CONSTANT] * width
@@ -60,7 +60,7 @@ def _constant(tokens: Tokens) -> list[int]:
 
 
 def _concatenation(tokens: Tokens, module: Module) -> list[int]:
-    """``{a, b}`` or ``{2{a, b}}`` after its first brace."""
+    """Return the nets of ``{a, b}`` or ``{2{a, b}}`` after its first brace."""
     if tokens.kind == "number" and tokens.text.isdigit():
         position = tokens.position
         times = tokens.integer("a number of repetitions")
@@ -77,7 +77,7 @@ def _concatenation(tokens: Tokens, module: Module) -> list[int]:
 
 def _part(tokens: Tokens, module: Module, name: str, left: int, right: int,
           position: int) -> list[int]:
-    """Nets of ``name[left:right]``, checked against the declaration."""
+    """Return the nets of ``name[left:right]``, checked against the declaration."""
     span = module.vectors.get(name)
     if span is None:
         tokens.refuse(f"{shown(name)} is not declared as a vector above this line", position)

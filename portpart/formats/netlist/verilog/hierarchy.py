@@ -1,4 +1,4 @@
-"""Which module is the top one, and all modules as one netlist."""
+"""The top module, and all modules as one netlist."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from portpart.formats.netlist.verilog.module import (
 from portpart.formats.netlist.verilog.parser import DIRECTIONS, PRIMITIVES
 from portpart.graphs import MAX_INT32
 
-# Which ports of a cell drive their nets: declared in the file, or known by their names -----------
+# Ports of a cell that drive their nets: declared in the file, or known by their names ------------
 #
-# A gate-level netlist does not say it: the library does.  The names are the outputs of the usual
-# ones: Nangate (Z, ZN, Q, QN, CO, S, GCK), SkyWater (X, Y, Q, Q_N, COUT, SUM, GCLK, HI, LO), ASAP7
-# (Y, Q, QN, CON, SN), the contests of ISPD and TAU (o, q), Xilinx (O, O5, O6, Q), memories (DO,
-# DOUT, RD_OUT).
+# A gate-level netlist does not say it; the library of cells does. The names are outputs of common
+# libraries: Nangate (Z, ZN, Q, QN, CO, S, GCK), SkyWater (X, Y, Q, Q_N, COUT, SUM, GCLK, HI, LO),
+# ASAP7 (Y, Q, QN, CON, SN), the contests of ISPD and TAU (o, q), Xilinx (O, O5, O6, Q), memories
+# (DO, DOUT, RD_OUT).
 
 
 OUTPUT_NAME = re.compile(
@@ -38,7 +38,7 @@ OUTPUT_NAME = re.compile(
 )
 CARRY_NAME = re.compile(r"co|con|cout")
 SUM_NAMES = ("s", "sn")
-"""The sum of an adder, recognised by its carry; elsewhere a select or set input."""
+"""The sum of an adder, recognised by its carry; otherwise a select or set input."""
 
 
 def drives(cell: str, label: str, labels_of_cell: set[str], declared: Module | None) -> bool:
@@ -64,7 +64,7 @@ def drives(cell: str, label: str, labels_of_cell: set[str], declared: Module | N
 
 
 def declared_port(module: Module, label: str) -> tuple[str, str]:
-    """Name and direction of the port that a label means, both empty if there is none."""
+    """Return name and direction of the port of a label, both empty if there is none."""
     if label[0] != "#":
         return label, module.ports.get(label, "")
     ports = list(module.ports.items())
@@ -72,14 +72,14 @@ def declared_port(module: Module, label: str) -> tuple[str, str]:
     return ports[place] if place < len(ports) else ("", "")
 
 
-# Which module is the top one, and whether what it contains can be flattened --------------------
+# The top module, and whether its contents can be flattened -------------------------------------
 
 
 SHOWN_NAMES = 5
 
 
 def top_module(tokens: VerilogText, modules: dict[str, Module], name: str | None) -> Module:
-    """The module called `name`, or else the only one that no other instantiates."""
+    """Return the module called `name`, or else the only one that no other instantiates."""
     if name is not None:
         named = modules.get(name) or modules.get(MARK + name)
         if named is None:
@@ -100,7 +100,9 @@ def top_module(tokens: VerilogText, modules: dict[str, Module], name: str | None
 
 
 def check_depth(tokens: VerilogText, modules: dict[str, Module], top: Module) -> None:
-    """Refuse a module that contains itself, and more gates than vertices can be numbered."""
+    """Raise an error for a module that contains itself, or for more gates than vertices can be
+    numbered.
+    """
     sizes: dict[str, int] = {}
     open_names: set[str] = set()
     stack = [top]
@@ -112,7 +114,7 @@ def check_depth(tokens: VerilogText, modules: dict[str, Module], top: Module) ->
         open_names.add(module.name)
         if not missing:
             leaves = sum(inner.values()) - sum(inner[child.name] for child in found)
-            # a gate counts once, and so does an instance of a module without gates
+            # a gate counts once, like an instance of a module without gates
             sizes[module.name] = max(1, leaves + sum(
                 inner[child.name] * sizes[child.name] for child in found))
             open_names.discard(module.name)
@@ -129,26 +131,25 @@ def check_depth(tokens: VerilogText, modules: dict[str, Module], top: Module) ->
 
 
 def _listed(names: list[str] | dict[str, Module]) -> str:
-    """The first of some names, for a message."""
+    """Return the first of some names, for a message."""
     first = [shown(name) for name in names]
     more = [] if len(first) <= SHOWN_NAMES else [f"{len(first) - SHOWN_NAMES} more"]
     first = first[:SHOWN_NAMES] + more
     return " and ".join([", ".join(first[:-1]), first[-1]] if len(first) > 1 else first)
 
 
-# Modules to one netlist: instances of modules are replaced by what is inside them --------------
+# Modules to one netlist: instances of modules are replaced by their contents -------------------
 #
-# Gate ``g`` in instance ``u`` of the top module becomes ``u/g``, and so do nets.  Nets that ports
-# or
-# ``assign`` connect are one, named as in the outermost module.  An instance of a module without
-# content (a black box) stays a gate.
+# Gate ``g`` in instance ``u`` of the top module becomes ``u/g``; nets are named in the same way.
+# Nets that ports or ``assign`` connect are one net, named as in the outermost module. An instance
+# of a module without content (a black box) remains a gate.
 
 
 @dataclass(eq=False)
 class FlatNetlist:
     """The netlist while it grows: lists of pieces, one per instance of a module.
 
-    Nets are numbered as they are found; `CONSTANT` is the one of all constants.
+    Nets are numbered as they are found; `CONSTANT` is the net of all constants.
     """
 
     names: PlainNames = field(default_factory=PlainNames)
@@ -167,17 +168,17 @@ class Instance:
     module: Module
     prefix: Prefix
     net_map: np.ndarray
-    """Flat net of each net of the module; -1 where it is new."""
+    """Flat net of each net of the module; -1 for a new one."""
 
 
 def flatten(tokens: VerilogText, modules: dict[str, Module], labels: list[str],
             top: Module) -> Netlist:
-    """The netlist of `top`."""
+    """Return the netlist of `top`."""
     check_depth(tokens, modules, top)
     flat = FlatNetlist()
     flat.net_names.add(Prefix(), ["1'b0"])
     waiting = [Instance(top, Prefix(), _unmapped(top))]
-    for instance in waiting:  # grows on the way
+    for instance in waiting:  # grows in the loop
         waiting += _flatten_instance(tokens, modules, labels, instance, flat)
     gates = flat.names.distinct()
     if (len(waiting) > 1 or flat.names.any_escaped) and len(set(gates)) < len(gates):
@@ -227,7 +228,7 @@ def _flatten_instance(tokens: VerilogText, modules: dict[str, Module], labels: l
 
 def _connected(tokens: VerilogText, child: Module, labels: list[str], nets: list[int],
                position: int, flat: FlatNetlist) -> np.ndarray:
-    """Map of a child's nets in which its ports are the nets outside."""
+    """Return the map of a child's nets, in which its ports are the nets outside."""
     outside: dict[str, list[int]] = {}
     for label, net in zip(labels, nets):
         outside.setdefault(label, []).append(net)
@@ -248,7 +249,7 @@ def _connected(tokens: VerilogText, child: Module, labels: list[str], nets: list
 
 def _finished(flat: FlatNetlist, gates: list[str], modules: dict[str, Module], labels: list[str],
               top: Module, open_ports: set[tuple[str, str]]) -> Netlist:
-    """The netlist without constants, its merged nets numbered in the order of their names."""
+    """Return the netlist without constants, with merged nets in the order of their names."""
     number, kept = _merged(len(flat.net_names), np.concatenate(flat.aliases))
     cell_number: dict[str, int] = {}
     gate_cells = np.array([cell_number.setdefault(cell, len(cell_number)) for cell in flat.cells],
@@ -276,7 +277,7 @@ def _finished(flat: FlatNetlist, gates: list[str], modules: dict[str, Module], l
 
 
 def _merged(num_nets: int, aliases: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """New number of each net (-1: a constant) and the net that names each new one."""
+    """Return the new number of each net (-1: a constant) and the net that names each new one."""
     first = np.arange(num_nets)
     if len(aliases):
         from scipy.sparse import coo_array
@@ -297,7 +298,7 @@ def _merged(num_nets: int, aliases: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 def _driving(pin_cells: np.ndarray, pin_labels: np.ndarray, cells: list[str], labels: list[str],
              modules: dict[str, Module], open_ports: set[tuple[str, str]]) -> np.ndarray:
-    """Whether each pin drives its net: decided once per kind of pin."""
+    """Return whether each pin drives its net: determined once per kind of pin."""
     keys, kind = np.unique(pin_cells.astype(np.int64) * len(labels) + pin_labels,
                            return_inverse=True)
     pairs = [(cells[key // len(labels)], labels[key % len(labels)]) for key in keys.tolist()]

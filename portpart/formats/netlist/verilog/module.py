@@ -1,4 +1,4 @@
-"""A module as it stands in the file: its nets, ports, instances, aliases and names."""
+"""A module as in the file: its nets, ports, instances, aliases and names."""
 
 from __future__ import annotations
 
@@ -10,37 +10,37 @@ from typing import NamedTuple, NoReturn, Protocol
 
 from portpart.errors import shown
 
-# A module as it stands in the file: its nets, ports, instances and aliases ---------------------
+# A module as in the file: its nets, ports, instances and aliases -------------------------------
 
 
 CONSTANT = 0
-"""Number of the net that stands for every constant; real nets count from 1."""
+"""Number of the net of all constants; other nets are counted from 1."""
 
 MAX_WIDTH = 1 << 20
-"""Longest vector: a longer one is taken for a mistake rather than allocated."""
+"""Maximum length of a vector: a longer one is considered a mistake."""
 
 
 class VerilogText(Protocol):
-    """What modules stand in."""
+    """The text that modules are in."""
 
     @property
     def source_name(self) -> str:
         """Name of the file."""
 
     def refuse(self, problem: str, position: int | None = None) -> NoReturn:
-        """Raise for what stands at a position, or where reading is."""
+        """Raise an error for a position, or for the current one."""
 
 
 @dataclass(eq=False)
 class Module:
-    """What the text of a module says, bit by bit.
+    """The contents of a module's text, bit by bit.
 
     Attributes
     ----------
     name, position
-        Its name, and where that stands in the text.
+        Its name, and the name's position in the text.
     in_library : bool
-        Whether it stands between ```celldefine`` and ```endcelldefine``.
+        Whether it is between ```celldefine`` and ```endcelldefine``.
     ports : dict
         Direction of each port in the order of the header, ``""`` until it is declared.
     bits : dict
@@ -48,14 +48,14 @@ class Module:
     vectors : dict
         Left and right index of each vector.
     names, cells, positions
-        Of each instance: its name, what it is an instance of, and where it stands.
+        For each instance its name, its module or cell, and its position.
     starts, labels, nets : array
         Instance i is connected by its ports ``labels[starts[i]:starts[i + 1]]``, one entry per
         bit, to `nets`.
     aliases : list
-        Pairs of nets that ``assign`` makes one.
+        Pairs of nets that ``assign`` joins.
     open_ports : set
-        Pairs (cell, port) that occur with nothing connected.
+        Pairs (cell, port) that occur unconnected.
     """
 
     name: str
@@ -75,11 +75,11 @@ class Module:
 
     @property
     def is_cell(self) -> bool:
-        """Whether its instances are gates: a library cell, or a black box with nothing inside."""
+        """Whether its instances are gates: a library cell, or a black box without contents."""
         return self.in_library or not (self.names or self.aliases)
 
     def declare(self, name: str, span: tuple[int, int] | None) -> str | None:
-        """Add a net or a vector; what is wrong with that, if something is."""
+        """Add a net or a vector; return what is wrong with it, if anything."""
         known = self.vectors.get(name)
         if name in self.bits or known is not None:
             if span == known:
@@ -96,33 +96,33 @@ class Module:
         return None
 
     def whole(self, name: str) -> list[int]:
-        """Nets of a name, the left one first; an unknown name becomes a net, as in Verilog."""
+        """Return the nets of a name, the left one first; an unknown name becomes a net, as in
+        Verilog.
+        """
         span = self.vectors.get(name)
         if span is None:
             return [self.bits.setdefault(name, len(self.bits) + 1)]
         return self.part(name, *span)
 
     def part(self, name: str, left: int, right: int) -> list[int]:
-        """Nets of a part of a vector."""
+        """Return the nets of a part of a vector."""
         return [self.bits[bit_name(name, index)] for index in indices(left, right)]
 
 
 def indices(left: int, right: int) -> range:
-    """The indices of ``[left:right]`` from left to right."""
+    """Return the indices of ``[left:right]`` from left to right."""
     return range(left, right - 1, -1) if left >= right else range(left, right + 1)
 
 
 def bit_name(vector: str, index: int) -> str:
-    r"""Name of a bit: ``a[3]``; ``\a.b [3]``, as the blank ends an escaped name."""
+    r"""Return the name of a bit: ``a[3]``; ``\a.b [3]``, as the blank ends an escaped name."""
     return f"{vector} [{index}]" if vector[0] == "\\" else f"{vector}[{index}]"
 
 
-# Escaped names without what only marks them in the text ----------------------------------------
+# Escaped names without their marks -------------------------------------------------------------
 #
-# The backslash before an escaped identifier and the blank behind it are not part of the name:
-# ``\a``
-# is ``a``, and ``\reg[10]`` is ``reg[10]`` (IEEE Std 1364-2005, 3.7.1).  Modules keep the
-# backslash
+# The backslash before an escaped identifier and the blank after it are not part of the name: ``\a``
+# is ``a``, and ``\reg[10]`` is ``reg[10]`` (IEEE Std 1364-2005, 3.7.1).  Modules keep the backslash
 # while they are read, as a net ``\a[1]`` is another one than bit 1 of the vector ``a``.
 
 
@@ -131,23 +131,23 @@ MARK = "\\"
 
 
 def plain(name: str) -> str:
-    r"""Return a name as modules have it without backslash and blank: ``\a.b [3]`` is ``a.b[3]``."""
+    r"""Return a name of a module without backslash and blank: ``\a.b [3]`` is ``a.b[3]``."""
     return name[1:].replace(" [", "[") if name[0] == MARK else name
 
 
 class Prefix(NamedTuple):
-    """What stands before the names inside of an instance: as in the text, and plain."""
+    """Prefix of the names inside of an instance: as in the text, and plain."""
 
     text: str = ""
     plain: str = ""
 
     def inside(self, instance: str) -> Prefix:
-        """The prefix inside of an instance that is here."""
+        """Return the prefix inside of an instance in this one."""
         return Prefix(self.text + instance + SEPARATOR, self.plain + plain(instance) + SEPARATOR)
 
 
 class PlainNames:
-    """Names that grow in number, and the escaped ones among them as they are in the text."""
+    """A growing list of names, with the escaped ones as in the text."""
 
     def __init__(self) -> None:
         self._names: list[str] = []
@@ -157,7 +157,7 @@ class PlainNames:
         return len(self._names)
 
     def add(self, prefix: Prefix, names: Iterable[str]) -> None:
-        """Add names as modules have them."""
+        """Add names of modules."""
         for name in names:
             full = prefix.plain + plain(name)
             text = prefix.text + name
@@ -167,11 +167,11 @@ class PlainNames:
 
     @property
     def any_escaped(self) -> bool:
-        """Whether there are names that differ from those in the text."""
+        """Whether any name differs from that in the text."""
         return bool(self._escaped)
 
     def distinct(self) -> list[str]:
-        """Return the names; one that another has, too, keeps its backslash where it is escaped."""
+        """Return the names; an escaped name that another one equals keeps its backslash."""
         if not self._escaped or len(set(self._names)) == len(self._names):
             return self._names
         count = Counter(self._names)
@@ -180,7 +180,7 @@ class PlainNames:
 
 
 def plain_names(names: Iterable[str]) -> list[str]:
-    """Return names of the top module, or of cells, without what marks them."""
+    """Return names of the top module, or of cells, without their marks."""
     found = PlainNames()
     found.add(Prefix(), names)
     return found.distinct()

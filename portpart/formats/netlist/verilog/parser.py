@@ -1,4 +1,6 @@
-"""Structural Verilog to modules: declarations, instances and ``assign``; behaviour is refused."""
+"""Structural Verilog to modules: declarations, instances and ``assign``; behavioural code is an
+error.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ PRIMITIVES = frozenset(ONE_OUTPUT + ONE_INPUT)
 
 
 def parse_modules(tokens: Tokens) -> tuple[dict[str, Module], list[str]]:
-    """All modules of a file by name, and the names of the ports that labels number."""
+    """Return all modules of a file by name, and the names of the ports that labels number."""
     modules: dict[str, Module] = {}
     labels: dict[str, int] = {}
     while tokens.kind != "end":
@@ -55,7 +57,7 @@ class ModuleParser:
         self.instance_names: set[str] = set()
 
     def parse(self) -> None:
-        """Read up to and including ``endmodule``."""
+        """Read to the end of ``endmodule``."""
         tokens = self.tokens
         self._skip_parameters()
         if tokens.take("(") and not tokens.take(")"):
@@ -68,7 +70,7 @@ class ModuleParser:
                 STATEMENTS.get(tokens.text, ModuleParser._instances)(self)
             elif tokens.text in DIRECTIONS:
                 self._declaration()
-            else:  # how a cell works does not matter here
+            else:  # how a cell works is not needed
                 tokens.advance()
         for port, direction in self.module.ports.items():
             if not direction:
@@ -76,7 +78,7 @@ class ModuleParser:
                               "declared input, output or inout", self.module.position)
 
     def _header_ports(self) -> None:
-        """The ports in the header, of either style, and the closing parenthesis."""
+        """Read the ports in the header, of either style, and the closing parenthesis."""
         tokens, module = self.tokens, self.module
         direction, span = "", None
         for _ in tokens.listed():
@@ -92,7 +94,7 @@ class ModuleParser:
         tokens.expect(")")
 
     def _type_and_range(self) -> tuple[str, tuple[int, int] | None]:
-        """First word of a declaration and its range; what stands between is stepped over."""
+        """Return the first word of a declaration and its range; skip the words between."""
         tokens = self.tokens
         kind = tokens.text
         tokens.advance()
@@ -103,7 +105,7 @@ class ModuleParser:
         return kind, span
 
     def _declaration(self) -> None:
-        """``input [3:0] a, b;`` or ``wire c = d;``."""
+        """Read ``input [3:0] a, b;`` or ``wire c = d;``."""
         tokens, module = self.tokens, self.module
         kind, span = self._type_and_range()
         for _ in tokens.listed():
@@ -127,7 +129,7 @@ class ModuleParser:
             self.tokens.refuse(problem, position)
 
     def _assign(self) -> None:
-        """``assign a = b, {c, d} = e[1:0];``: both sides become one net."""
+        """Read ``assign a = b, {c, d} = e[1:0];``, which joins both sides."""
         tokens = self.tokens
         tokens.advance()
         self._skip_parameters()
@@ -139,7 +141,7 @@ class ModuleParser:
         tokens.expect(";")
 
     def _alias(self, left: list[int], position: int) -> None:
-        """Make `left` one with the expression at the current token."""
+        """Join `left` and the expression at the current token."""
         tokens = self.tokens
         right = nets_of_expression(tokens, self.module)
         if tokens.text not in (",", ";"):
@@ -151,7 +153,7 @@ class ModuleParser:
         self.module.aliases += zip(left, same)
 
     def _instances(self) -> None:
-        """``NAND2 #(1) u1 (...), u2 (...);``: gates, or modules of the file."""
+        """Read ``NAND2 #(1) u1 (...), u2 (...);``: gates, or modules of the file."""
         tokens = self.tokens
         if tokens.kind != "name" or (tokens.text in KEYWORDS and tokens.text not in PRIMITIVES):
             tokens.refuse(f"{tokens.shown()} begins no statement that is understood: "
@@ -185,7 +187,7 @@ class ModuleParser:
         module.starts.append(len(module.nets))
 
     def _plain_connections(self, pairs: list[tuple[str, str]]) -> None:
-        """``(.A(n1), .B(n2[3]))``, all in one token."""
+        """Read ``(.A(n1), .B(n2[3]))``, all in one token."""
         module, labels, bits = self.module, self.labels, self.module.bits
         if len(dict(pairs)) < len(pairs):
             ports = [port for port, _ in pairs]
@@ -201,7 +203,7 @@ class ModuleParser:
         self.tokens.advance()
 
     def _connections(self, cell: str) -> None:
-        """Connections of any form, by name or by position."""
+        """Read connections of any form, by name or by position."""
         tokens = self.tokens
         tokens.expect("(")
         if tokens.text == ".":
@@ -248,7 +250,7 @@ class ModuleParser:
         self.tokens.refuse(f"port {shown(port)} is connected twice")
 
     def _skip_parameters(self) -> None:
-        """Step over ``#(...)`` or ``#3``: parameters and delays do not change the structure."""
+        """Skip ``#(...)`` or ``#3``: parameters and delays do not change the structure."""
         tokens = self.tokens
         if not tokens.take("#"):
             return
@@ -274,4 +276,4 @@ STATEMENTS: dict[str, Callable[[ModuleParser], None]] = {
                     ModuleParser._skip_statement),
     "assign": ModuleParser._assign,
 }
-"""What the first word of a statement leads to; any other word names a gate."""
+"""Methods for the first word of a statement; any other word names a gate."""

@@ -1,7 +1,7 @@
 """Verilog text as tokens; a list of plain connections, ``(.A(n1), .B(n2[3]))``, is one of them.
 
-Nearly every gate of a netlist is connected by such a list.  Taking it in one step, by one regular
-expression, is what makes large netlists quick to read; whatever is less plain comes in pieces.
+Nearly every gate of a netlist is connected by such a list. Large netlists are read fast because one
+regular expression matches a whole list; other connections are several tokens.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ KEYWORDS = frozenset(
 
 
 def identifier(text: str) -> str:
-    r"""The name that a token stands for: ``\abc`` is ``abc``; ``\a[1]`` keeps its backslash.
+    r"""Return the name of a token: ``\abc`` is ``abc``; ``\a[1]`` keeps its backslash.
 
-    Without the backslash it would be the same as bit 1 of the vector ``a``.
+    Without the backslash it would be equal to bit 1 of the vector ``a``.
     """
     if text[0] == "\\" and PLAIN.fullmatch(text, 1) and text[1:] not in KEYWORDS:
         return text[1:]
@@ -61,7 +61,7 @@ def identifier(text: str) -> str:
 
 
 class Tokens:
-    """The tokens of a file, of which one is the current one.
+    """The tokens of a file, one of which is the current one.
 
     Attributes
     ----------
@@ -69,14 +69,14 @@ class Tokens:
         ``"name"`` (escaped or not), ``"number"``, ``"string"``, ``"list"`` (see above),
         ``"symbol"`` or ``"end"``.
     text : str
-        Names as `identifier` gives them.
+        Names as `identifier` returns them.
     in_cell : bool
-        Whether the current token stands between ```celldefine`` and ```endcelldefine``.
+        Whether the current token is between ```celldefine`` and ```endcelldefine``.
     """
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        # escaped names may hold any bytes; they leave as they came
+        # escaped names may have any bytes, which are kept
         self._text = source.data.decode("utf-8", "surrogateescape")
         self._matches = TOKEN.finditer(self._text)
         self.kind, self.text, self.in_cell = "", "", False
@@ -89,11 +89,11 @@ class Tokens:
 
     @property
     def position(self) -> int:
-        """Where the current token begins."""
+        """Position where the current token begins."""
         return self._match.start(self._match.lastgroup or 0)
 
     def advance(self) -> None:
-        """Go to the next token."""
+        """Read the next token."""
         if self.kind == "end":
             return
         self._match = match = next(self._matches)
@@ -105,25 +105,25 @@ class Tokens:
             self._skip_rare()
 
     def take(self, text: str) -> bool:
-        """Step over `text` if that is the current token."""
+        """Skip `text` if that is the current token; return whether it is."""
         if self.text != text:
             return False
         self.advance()
         return True
 
     def expect(self, text: str) -> None:
-        """Step over `text`, which must be the current token."""
+        """Skip `text`, which must be the current token."""
         if not self.take(text):
             self.refuse(f"expected {text!r}, found {self.shown()}")
 
     def listed(self) -> Iterator[None]:
-        """One step for each thing in a list with commas between them."""
+        """Yield once for each item of a list with commas."""
         yield
         while self.take(","):
             yield
 
     def name(self, what: str) -> str:
-        """Step over a name and return it; `what` says what it is to name."""
+        """Skip a name and return it; `what` says what it names."""
         if self.kind != "name" or self.text in KEYWORDS:
             self.refuse(f"expected {what}, found {self.shown()}")
         text = self.text
@@ -131,7 +131,7 @@ class Tokens:
         return text
 
     def integer(self, what: str) -> int:
-        """Step over a plain decimal number and return it."""
+        """Skip a plain decimal number and return it."""
         if not (self.kind == "number" and self.text.isdigit() and len(self.text) < 10):
             self.refuse(f"expected {what}, found {self.shown()}")
         value = int(self.text)
@@ -139,7 +139,7 @@ class Tokens:
         return value
 
     def skip_past(self, text: str) -> None:
-        """Step over everything up to and including `text`."""
+        """Skip everything up to and including `text`."""
         begin = self.position
         while self.text != text:
             if self.kind == "end":
@@ -148,18 +148,18 @@ class Tokens:
         self.advance()
 
     def shown(self) -> str:
-        """The current token for a message."""
+        """Return the current token for a message."""
         if self.kind == "end":
             return "the end of the file"
         return repr("(" if self.kind == "list" else self.text[:40])
 
     def refuse(self, problem: str, position: int | None = None) -> NoReturn:
-        """Raise for what stands at a position, or for the current token."""
+        """Raise an error for a position, or for the current token."""
         where = self.position if position is None else position
         self._source.refuse(self._text.count("\n", 0, where) + 1, problem)
 
     def _skip_rare(self) -> None:
-        """Step over an attribute; refuse what cannot be understood token by token."""
+        """Skip an attribute or a cell directive; raise an error for open comments and the rest."""
         if self.text == "(*":
             self.skip_past("*)")
         elif self.text in ("`celldefine", "`endcelldefine"):
