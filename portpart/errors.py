@@ -1,4 +1,4 @@
-"""Exceptions of portpart: every message says what is wrong, where, and what would be right."""
+"""Exceptions of portpart: every message says what is wrong, where, and what is allowed."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any, ParamSpec, TypeVar
 
 
 def printable(text: str) -> str:
-    r"""`text` as a terminal may show it: control characters are written as in Python's strings.
+    r"""Return `text` for a terminal: control characters are written as in Python's strings.
 
-    Line breaks stay.  File names and the contents of files may hold anything.
+    Line breaks are kept. File names and contents of files may have any characters.
 
     Examples
     --------
@@ -77,9 +77,9 @@ class GraphFormatError(InputError):
     Attributes
     ----------
     unequal_rows : bool
-        Whether lines hold different numbers of words, where each was to be an edge.
+        Whether lines that should be edges have different numbers of words.
     hypergraph : Hypergraph or None
-        What the file holds, if it is an hMETIS file and can be no damaged METIS graph.
+        The hypergraph of an hMETIS file that cannot be a damaged METIS graph.
 
     Examples
     --------
@@ -120,7 +120,7 @@ class DeviceUnavailable(PortpartError, RuntimeError):
 
 
 class OutOfMemory(PortpartError, MemoryError):
-    """An allocation failed; the message names what was needed and what was free.
+    """An allocation failed; the message has the required and the free memory.
 
     Examples
     --------
@@ -142,7 +142,7 @@ R = TypeVar("R")
 
 
 class memory_errors:  # noqa: N801 - like those of contextlib
-    """Memory errors, of whatever library, become `OutOfMemory`."""
+    """Convert memory errors of any library to `OutOfMemory`."""
 
     def __enter__(self) -> None:
         pass
@@ -153,7 +153,7 @@ class memory_errors:  # noqa: N801 - like those of contextlib
 
 
 def typed_memory_errors(function: Callable[P, R]) -> Callable[P, R]:
-    """A public function whose memory errors, of whatever library, are `OutOfMemory`."""
+    """Return a public function that converts memory errors of any library to `OutOfMemory`."""
 
     @wraps(function)
     def call(*args: P.args, **options: P.kwargs) -> R:
@@ -165,9 +165,9 @@ def typed_memory_errors(function: Callable[P, R]) -> Callable[P, R]:
 
 @contextmanager
 def errors_of_file(name: str, kind: type[InputError] = GraphFormatError) -> Iterator[None]:
-    """Context in which an error about what a file holds becomes one of `kind` that names the file.
+    """Context in which an error about a file's contents becomes one of `kind` that names the file.
 
-    What is a `GraphFormatError` already stays as it is.
+    A `GraphFormatError` is not changed.
     """
     try:
         yield
@@ -179,7 +179,7 @@ def errors_of_file(name: str, kind: type[InputError] = GraphFormatError) -> Iter
 
 @contextmanager
 def reading(name: str) -> Iterator[None]:
-    """Context in which an error of the system becomes one that a file cannot be read."""
+    """Context in which a system error becomes an error that a file cannot be read."""
     try:
         yield
     except InputError:
@@ -191,9 +191,9 @@ def reading(name: str) -> Iterator[None]:
 
 @contextmanager
 def writing(name: str, *passing: type[OSError]) -> Iterator[None]:
-    """Context in which an error of the system becomes one that a file cannot be written.
+    """Context in which a system error becomes an error that a file cannot be written.
 
-    Those of the types `passing` stay as they are.
+    Errors of the types `passing` are not changed.
     """
     try:
         yield
@@ -203,36 +203,37 @@ def writing(name: str, *passing: type[OSError]) -> Iterator[None]:
         raise InputError(f"{name} cannot be written: {problem.strerror or problem}") from problem
 
 
-# Bad values in messages ------------------------------------------------------------------------
+# Wrong values in messages ----------------------------------------------------------------------
 
 
 MAX_DIGITS = 1000
-"""Digits of a number that is accepted, or shown."""
+"""Maximum number of digits of a number that is accepted, or shown."""
 
 MAX_BITS = MAX_DIGITS * 10 // 3
 """A digit takes 3.33 bits."""
 
 FEW_CHARACTERS = 60
-"""Of a bad value that an error message shows."""
+"""Maximum number of characters of a wrong value in a message."""
 
 FEW_VALUES = 8
-"""Of several that an error message lists."""
+"""Maximum number of values that a message lists."""
 
 
 def shown(value: Any) -> str:
-    """`value` for an error message, whatever it is: its repr, cut off where that is long."""
+    """Return any `value` for an error message: its repr, truncated if it is long."""
     endless = f"{type(value).__name__} of thousands of digits"
     try:
         is_endless = isinstance(value, int) and value.bit_length() > MAX_BITS
         text = endless if is_endless else repr(value)
-    except ValueError:  # Python writes no integers of thousands of digits, whatever holds them
+    except ValueError:  # Python writes no integers of thousands of digits
         text = endless
     text = " ".join(text.split())
     return text if len(text) <= FEW_CHARACTERS else f"{text[: FEW_CHARACTERS - 3]}..."
 
 
 def listed(values: Iterable[Any]) -> str:
-    """The first of several values for an error message, as `shown` shows them, and how many more.
+    """Return the first values for an error message, as `shown` returns them, and the number of
+    others.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Exact numbers, however they are written; and options whose fields explain themselves."""
+"""Exact numbers in any notation; and options whose fields have descriptions."""
 
 from __future__ import annotations
 
@@ -38,35 +38,35 @@ else:
 MAX_BLOCKS = 2**31 - 1
 
 MANY_BLOCKS = 2**24
-"""More than these, and more than a graph has vertices, are taken for a mistake."""
+"""A larger number of blocks, above the number of vertices, is considered a mistake."""
 
 MAX_EXPONENT = 400
-"""The largest exponent of a number: ``1e99999999`` is ten characters, and 40 MB as an integer."""
+"""The largest exponent of a number: ``1e99999999`` has ten characters, and 40 MB as an integer."""
 
 LARGEST_OPTION = 2**62
-"""Integers of options beyond that are refused: kernels have 64 bits."""
+"""The largest integer of an option: kernels have 64 bits."""
 
 Json: TypeAlias = "bool | float | str | Sequence[Json] | Mapping[str, Json] | None"
-"""What JSON can hold."""
+"""Values of JSON."""
 
 TOO_LONG = f"it has more than {MAX_DIGITS} digits"
 
 WrittenNumber: TypeAlias = "str | float | Fraction | Decimal | np.number"
-"""A number as a caller writes it, ``"3%"`` and ``"1/3"`` among them."""
+"""A number in a caller's notation, including ``"3%"`` and ``"1/3"``."""
 
 EXPONENT = re.compile(r"e[+-]?(\d+(?:_\d+)*)$")
 
 
 def exact_fraction(value: WrittenNumber) -> Fraction:
-    """The number that was written: 0.03 is 3/100, not the nearest binary number.
+    """Return the number as written: 0.03 is 3/100, not the nearest binary number.
 
-    Takes ``"1/3"``, ``"3%"``, ``" 0.03 "``, integers, floats, `Fraction`, `Decimal` and scalars of
-    NumPy.  O(digits) time for any input.
+    Accepts ``"1/3"``, ``"3%"``, ``" 0.03 "``, integers, floats, `Fraction`, `Decimal` and scalars
+    of NumPy.  O(digits) time for any input.
 
     Raises
     ------
     ValueError
-        Saying what `value` is instead of a finite number, as the end of a sentence.
+        With the end of a sentence that says what `value` is instead of a finite number.
     """
     return _remembered(value) if value.__class__ in (int, float, str) else _parsed(value)
 
@@ -89,11 +89,11 @@ def _parsed(value: WrittenNumber) -> Fraction:
 
 
 _remembered = lru_cache(maxsize=256, typed=True)(_parsed)
-"""A call asks for the same numbers several times."""
+"""A call uses the same numbers several times."""
 
 
 def exact_number(name: str, value: WrittenNumber) -> Fraction:
-    """The number that was written; `name` is what an error calls it."""
+    """Return the number as written; `name` is its name in errors."""
     try:
         return exact_fraction(value)
     except (ValueError, OverflowError) as problem:
@@ -101,7 +101,7 @@ def exact_number(name: str, value: WrittenNumber) -> Fraction:
 
 
 def nonnegative(name: str, value: WrittenNumber, needed: str = "at least 0") -> Fraction:
-    """The same of a number of at least 0; errors say what is needed."""
+    """Return a number of at least 0 as written; `needed` is its condition in errors."""
     number = exact_number(name, value)
     if number < 0:
         raise InputError(f"{name} is {shown(value)}; it must be {needed}")
@@ -109,7 +109,7 @@ def nonnegative(name: str, value: WrittenNumber, needed: str = "at least 0") -> 
 
 
 def whole_number(name: str, value: Any) -> int:
-    """An integer, however it is written; `name` is what an error calls it."""
+    """Return an integer in any notation; `name` is its name in errors."""
     number = exact_number(name, value)
     if number.denominator != 1:
         raise InputError(f"{name} is {shown(value)}; it must be an integer")
@@ -117,7 +117,9 @@ def whole_number(name: str, value: Any) -> int:
 
 
 def number_of_blocks(k: int, num_vertices: int | None = None, items: str = "vertices") -> int:
-    """A number of blocks, from 1 to `MAX_BLOCKS`; of a graph's, not thousands of times as many."""
+    """Return a number of blocks, from 1 to `MAX_BLOCKS`; above `MANY_BLOCKS`, at most the number of
+    vertices.
+    """
     blocks = whole_number("k", k)
     if not 1 <= blocks <= MAX_BLOCKS:
         raise InputError(f"k is {shown(k)}; it must be at least 1 and at most {MAX_BLOCKS}")
@@ -134,7 +136,7 @@ def _short_enough(value: Fraction) -> Fraction:
 
 
 def checked_integer(name: str, value: Any, low: int, high: int) -> int:
-    """An option as an integer from `low` to `high`; 3.0 is one."""
+    """Return an option as an integer from `low` to `high`; 3.0 is allowed."""
     try:
         whole = isinstance(value, (float, np.floating)) and value.is_integer()
         number = int(value) if whole else operator.index(value)
@@ -146,7 +148,7 @@ def checked_integer(name: str, value: Any, low: int, high: int) -> int:
 
 
 def checked_flag(name: str, value: Any) -> bool:
-    """An option that is True or False and nothing that counts as either."""
+    """Return an option that must be True or False, not a number."""
     if not isinstance(value, (bool, np.bool_)):
         raise InputError(f"{name} is {shown(value)}; it must be True or False")
     return bool(value)
@@ -154,14 +156,14 @@ def checked_flag(name: str, value: Any) -> bool:
 
 @dataclass(frozen=True)
 class Range:
-    """The values that an option may have, or each of those in a tuple.
+    """The values that an option, or each element of a tuple, may have.
 
     Attributes
     ----------
     min, max, above, below : float, optional
-        Bounds, the last two of which are not in it.
+        Bounds; the last two are excluded.
     choices : tuple of str
-        The words that it may be.
+        The words that are allowed.
     """
 
     min: float | None = None
@@ -183,7 +185,7 @@ class Range:
 
 
 def option(default: Any, meaning: str, **bounds: Any) -> Any:
-    """A field of options: its default, what it means, and the bounds of a :class:`Range`."""
+    """Return a field of options: its default, meaning, and the bounds of a :class:`Range`."""
     return field(default=default, metadata={"help": meaning, "range": Range(**bounds)})
 
 
@@ -196,7 +198,7 @@ Found = TypeVar("Found")
 def option_class(kind: type[Kind]) -> type[Kind]:
     """Make a frozen dataclass of options, which are checked when they are set.
 
-    Its docstring lists the fields.  A class with further rules has its own ``__post_init__``.
+    Its docstring lists the fields. A class with more rules has its own ``__post_init__``.
     """
     if "__post_init__" not in vars(kind):
         kind.__post_init__ = check_options  # type: ignore[attr-defined]
@@ -211,7 +213,7 @@ def option_class(kind: type[Kind]) -> type[Kind]:
 
 
 def changed(config: Kind, changes: Mapping[str, Any]) -> Kind:
-    """Options with other values.
+    """Return options with other values.
 
     Parameters
     ----------
@@ -246,14 +248,16 @@ def changed(config: Kind, changes: Mapping[str, Any]) -> Kind:
 
 
 def derived(method: Callable[Given, Found]) -> Callable[Given, Found]:
-    """Remember what a method derives from frozen options: to check other options takes time."""
+    """Cache the result that a method derives from frozen options: checking other options takes
+    time.
+    """
     return cast(Callable[Given, Found], lru_cache(maxsize=256)(method))
 
 
 def check_options(config: Configuration) -> None:
-    """Refuse options with a value of the wrong type or out of the range of its field.
+    """Raise an error for options with a value of the wrong type or out of the range of its field.
 
-    Several numbers become a tuple, however they were given: programs are found by their options.
+    Several numbers become a tuple, whatever their type: programs are found by their options.
     """
     types = types_of(config.__class__)
     for each in fields(config):
@@ -265,7 +269,9 @@ def check_options(config: Configuration) -> None:
 
 @cache
 def types_of(kind: type) -> dict[str, tuple[Any, ...]]:
-    """The types that each field of options may have; of a tuple, and of what it holds."""
+    """Return the types that each field of options may have; for a tuple, also those of its
+    elements.
+    """
     return {name: tuple(_alternatives(hint)) for name, hint in get_type_hints(kind).items()}
 
 
@@ -283,7 +289,7 @@ def _check(name: str, value: Any, kinds: tuple[Any, ...], allowed: Range) -> Non
     if value.__class__ is int and abs(value) > LARGEST_OPTION:
         raise InputError(f"{name} is {shown(value)}; it must be at most 2**62")
     if value.__class__ in (int, float) and value.__class__ in kinds and tuple not in kinds:
-        if value in allowed:  # as most are; `_is_number` takes microseconds
+        if value in allowed:  # the usual case; `_is_number` takes microseconds
             return
     if any(getattr(kind, "__origin__", kind) is tuple for kind in kinds):
         _check_each(name, value, kinds, allowed)
@@ -305,7 +311,7 @@ def _check(name: str, value: Any, kinds: tuple[Any, ...], allowed: Range) -> Non
 
 
 def _check_each(name: str, values: Any, kinds: tuple[Any, ...], allowed: Range) -> None:
-    """A tuple of one or more numbers is needed."""
+    """Check a tuple of one or more numbers."""
     inner = {arg for kind in kinds for arg in (kind, *get_args(kind))}
     numbers_in = isinstance(values, Sequence) and not isinstance(values, str) and len(values) > 0
     if not numbers_in or not all(_is_number(value, tuple(inner), allowed) for value in values):

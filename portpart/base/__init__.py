@@ -1,1 +1,1 @@
-"""What everything else stands on: doors, signals, the version, the folder of compiled code."""
+"""The base of all other code: doors, signals, the version, the folder of compiled code."""

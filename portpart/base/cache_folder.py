@@ -1,4 +1,4 @@
-"""The folders in which compiled kernels are kept, their files, and whose files are trusted."""
+"""The folders of compiled kernels, their files, and the owners whose files are trusted."""
 
 from __future__ import annotations
 
@@ -17,22 +17,23 @@ from itertools import takewhile
 from pathlib import Path
 from types import FrameType
 
-# Whose files are believed: compiled code is run as it is read, with all rights of the user -----
+# Trusted files: compiled code is executed as it is read, with all rights of the user -----------
 #
-# It has to be written by that user or by root, as ssh asks of keys.  The owner of a folder decides
-# which users can put files there, but not what is in a file that only its owner can write.
+# Files must be written by that user or by root, as ssh requires of keys. The owner of a folder
+# decides which users can put files there, but not the contents of a file that only its owner can
+# write.
 
 
 ROOT = 0
 
 
 def own_id() -> int | None:
-    """The number of the user; None where files have no such owners, as on Windows."""
+    """Return the number of the user; None if files have no such owners, as on Windows."""
     return os.geteuid() if hasattr(os, "geteuid") else None
 
 
 def fault_of(status: os.stat_result) -> str:
-    """Why another user may have made a file of this status; empty if none can have."""
+    """Return why another user may have made a file of this status; empty if none can have."""
     me = own_id()
     if me is None:
         return ""
@@ -44,20 +45,20 @@ def fault_of(status: os.stat_result) -> str:
 
 
 def fault_of_folder(folder: Path) -> str:
-    """The same of a folder, and of the link that leads there, if it is one."""
+    """Return the same for a folder, and for the link that leads to it, if it is one."""
     try:
         return fault_of(folder.lstat()) or fault_of(folder.stat())
-    except OSError:  # there is none, or it cannot be read
+    except OSError:  # it does not exist, or cannot be read
         return ""
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder, and those above it that are missing, for this user alone.
+    """Make a folder and its missing parents, for this user alone.
 
     Raises
     ------
     OSError
-        If it cannot be, or belongs to another user.
+        If it cannot be made, or belongs to another user.
     """
     missing = [*takewhile(lambda each: not each.exists(), (folder, *folder.parents))]
     for each in reversed(missing):
@@ -66,38 +67,34 @@ def make_folder(folder: Path) -> None:
         raise PermissionError(f"it {fault}")
 
 
-# The folders in which compiled kernels are kept, and their files -------------------------------
+# The folders of compiled kernels, and their files ----------------------------------------------
 #
-# ``$PORTPART_CACHE_DIR`` lists them, as ``PATH`` lists folders; else there is one,
+# ``$PORTPART_CACHE_DIR`` lists them, as ``PATH`` lists folders; by default there is one,
 # ``portpart`` in the user's cache folder: ``$XDG_CACHE_HOME`` or ``~/.cache``, on Windows
-# ``%LOCALAPPDATA%``.  What is kept is looked for in all of them, in their order, and new files go
-# to
-# the first that can be written, so that a list may begin or end with folders that cannot.  A file
-# is
-# written once, whole, and never changed; it begins with the digest of its name and the rest.
-# Folders
-# and files of other users than this one and root are ignored.  Where nothing can be kept,
-# everything
-# works all the same.
+# ``%LOCALAPPDATA%``.  Files are searched in all of them, in their order, and new files are written
+# to the first writable one, so that a list may begin or end with read-only folders. A file is
+# written once, completely, and never changed; it begins with the digest of its name and the rest.
+# Folders and files of users other than this one and root are ignored. If no folder can be written,
+# everything works without it.
 
 
 VARIABLE = "PORTPART_CACHE_DIR"
 
 SUFFIX, UNFINISHED = ".kernel", "portpart-"
-"""How the name of a file ends, and how it begins while it is written."""
+"""Suffix of the name of a file, and its prefix while it is written."""
 
 _CHECK = hashlib.sha256().digest_size
-"""Bytes before the code, by which damage is noticed, and the digest of the name."""
+"""Number of bytes before the code: the digest of name and code, which detects damage."""
 
 _MODE = 0o644
-"""Mode of new files: others can read them where they can read the folder."""
+"""Mode of new files: others can read them if they can read the folder."""
 
 _OURS = re.compile(r".*_[0-9a-f]{24}\.kernel|portpart-.*\.tmp"
                    r"|cpu_driver_[0-9a-f]{24}/.*\.nb[ic]")
-"""Names of files in the folder that this library has made, now or in an earlier version."""
+"""Names of files in the folder that this library has made, in this or an earlier version."""
 
 MAX_WAIT, BETWEEN_LOOKS = 1.0, 0.002
-"""Seconds to wait for a file that another process makes, and between two looks."""
+"""Seconds to wait for a file that another process makes, and between two checks."""
 
 _mine = threading.local()
 
@@ -107,7 +104,7 @@ _warned: list[str] = []
 
 @cache
 def cache_folders() -> tuple[Path, ...]:
-    """The folders, which need not exist.
+    """Return the folders, which need not exist.
 
     Raises
     ------
@@ -120,7 +117,7 @@ def cache_folders() -> tuple[Path, ...]:
 
 
 def _of_known_users(named: list[str]) -> Iterator[Path]:
-    """The folders of a list, without the ones of unknown users."""
+    """Yield the folders of a list, except those of unknown users."""
     for name in named:
         with suppress(FileNotFoundError):
             yield _expanded(name)
@@ -143,12 +140,12 @@ def _expanded(path: str) -> Path:
 
 
 def file_of(name: str, words: str) -> str:
-    """Name of the file of what is called `name` and depends on all the `words` say."""
+    """Return the name of the file for `name` that depends on everything in `words`."""
     return f"{name}_{hashlib.sha256(words.encode()).hexdigest()[:24]}{SUFFIX}"
 
 
 def read(name: str) -> bytes | None:
-    """The content of a file, None if there is none that is whole."""
+    """Return the content of a file; None if it is missing or incomplete."""
     try:
         folders = _own_folders()
         found = (_read(folder / name) for folder in folders)
@@ -158,7 +155,7 @@ def read(name: str) -> bytes | None:
 
 
 def _own_folders() -> Iterator[Path]:
-    """The folders, without those of other users."""
+    """Yield the folders, except those of other users."""
     for folder in cache_folders():
         if fault := fault_of_folder(folder):
             _warn_of_strangers(folder, fault)
@@ -183,7 +180,7 @@ def _read(path: Path) -> bytes | None:
 
 
 def _at_once(path: str, flags: int) -> int:
-    """Open a file; do not wait for a writer, if it is a pipe."""
+    """Open a file without waiting for a writer, if it is a pipe."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
@@ -192,10 +189,11 @@ def _digest(name: str, code: bytes) -> bytes:
 
 
 def write(name: str, code: bytes) -> None:
-    """Keep `code`: written under another name and renamed, so that a reader sees all or nothing.
+    """Store `code`. It is written under another name and renamed, so that readers see all or
+    nothing.
 
-    Where that fails in all folders, as without room on the disk, a warning about the first says so
-    once in the process.
+    If that fails in all folders, for example because the disk is full, one warning per process
+    names the first folder.
     """
     if (waiting := getattr(_mine, "waiting", None)) is not None:
         waiting.append((name, code))
@@ -218,10 +216,10 @@ def write(name: str, code: bytes) -> None:
 
 @contextmanager
 def claimed(name: str) -> Iterator[None]:
-    """Begin when no other process is making a file, which may be there then.
+    """Wait until no other process is making a file, which may exist then.
 
-    Ranks that start together need the same kernels in the same order.  A claim that is there for
-    long is one of a process that has ended.
+    Ranks that start together need the same kernels in the same order. An old claim belongs to a
+    process that has ended.
     """
     claim = _claim_of(name)
     end = time.monotonic() + MAX_WAIT
@@ -232,7 +230,7 @@ def claimed(name: str) -> Iterator[None]:
             mine = True
         except FileExistsError:
             time.sleep(BETWEEN_LOOKS)
-        except OSError:  # nothing can be kept there
+        except OSError:  # the folder cannot be written
             break
     try:
         yield
@@ -243,7 +241,7 @@ def claimed(name: str) -> Iterator[None]:
 
 
 def _claim_of(name: str) -> Path | None:
-    """The file that says that another one is being made."""
+    """Return the file that says that another one is being made."""
     try:
         return cache_folders()[0] / f"{UNFINISHED}{name}.tmp"
     except OSError:
@@ -252,7 +250,7 @@ def _claim_of(name: str) -> Path | None:
 
 @contextmanager
 def postponed() -> Iterator[list[tuple[str, bytes]]]:
-    """Collect what this thread would write, for `write_all` in another."""
+    """Collect the files that this thread would write, for `write_all` in another thread."""
     _mine.waiting = []
     try:
         yield _mine.waiting
@@ -261,7 +259,7 @@ def postponed() -> Iterator[list[tuple[str, bytes]]]:
 
 
 def write_all(found: list[tuple[str, bytes]]) -> None:
-    """Write what has been collected: names and contents."""
+    """Write the collected files: names and contents."""
     for name, code in found:
         write(name, code)
 
@@ -280,7 +278,7 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def files() -> Iterator[Path]:
-    """The files of this library in the folders, those of other versions too."""
+    """Yield the files of this library in the folders, including those of other versions."""
     for folder in _own_folders():
         for path in sorted([*folder.glob("*"), *folder.glob("cpu_driver_*/*/*")]):
             if _OURS.fullmatch(path.relative_to(folder).as_posix()) and path.is_file():
@@ -288,9 +286,9 @@ def files() -> Iterator[Path]:
 
 
 def clear() -> tuple[int, int]:
-    """Delete those of these files that may be; returns their number and size in bytes.
+    """Delete those of these files that can be deleted; return their number and size in bytes.
 
-    Other files stay, and so do those in folders that cannot be written.
+    Other files, and files in read-only folders, are kept.
     """
     count = size = 0
     for path in filter(lambda path: os.access(path.parent, os.W_OK), files()):
@@ -305,14 +303,14 @@ def clear() -> tuple[int, int]:
 
 
 def warn_once(what: str, variable: str, folder: str, problem: OSError) -> None:
-    """Say once that what is compiled is not kept."""
+    """Warn once that compiled code is not kept."""
     place = f" in {folder}" if folder else ""
     _warn(what, f"compiled {what} cannot be kept{place} ({problem.strerror or problem}), so every "
                 f"process compiles them again; set {variable} to another folder")
 
 
 def _warn_of_strangers(path: Path, fault: str) -> None:
-    """Say once that what others may have compiled is not used."""
+    """Warn once that code which others may have compiled is not used."""
     _warn("kernels", f"compiled kernels in {path} are ignored, as it {fault}; they must belong to "
                      f"you or to root; set {VARIABLE} to another folder")
 
@@ -330,7 +328,7 @@ def _warn(what: str, message: str) -> None:
 
 
 def _caller() -> FrameType:
-    """The frame that called into this package, of all calls the first."""
+    """Return the frame that called this package, the outermost of all such calls."""
     frame: FrameType | None = sys._getframe()
     outermost = sys._getframe()
     while frame is not None:

@@ -1,6 +1,6 @@
-"""Doors of folders: what a folder offers to others, imported on first use.
+"""Doors of folders: the names that a folder offers to others, imported on first use.
 
-The door of a folder is its ``__init__.pyi``, which says in which file each name is (SPEC 1 of
+The door of a folder is its ``__init__.pyi``, which lists the file of each name (SPEC 1 of
 Scientific Python).
 """
 
@@ -16,7 +16,7 @@ from portpart.base.interrupts import late_signals
 
 
 def door(name: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """``__getattr__``, ``__dir__`` and ``__all__`` of a package.
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""Signals that come while code is imported or compiled, or while a session changes.
+"""Signals that arrive while code is imported or compiled, or while a session changes.
 
-Python calls the handler of a signal between any two instructions of the main thread, and the one of
-Ctrl-C raises an exception there.  A package whose import is broken off may never work again: NumPy
-and Numba cannot be imported a second time.
+Python calls the handler of a signal between any two instructions of the main thread, and the
+handler of Ctrl-C raises an exception there. A package whose import is interrupted may never work
+again: NumPy and Numba cannot be imported a second time.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from contextlib import ContextDecorator
 from types import FrameType
 from typing import Any
 
-# The module `signal` looks for names of handlers, which takes ten times as long as the rest here.
+# The module `signal` searches names of handlers, which takes ten times as long as the rest here.
 
 
 class late_signals(ContextDecorator):  # noqa: N801 - like those of contextlib
-    """Let signals wait for the end of the block, however many come; then each is handled once.
+    """Delay signals until the end of the block; then each is handled once, however often it came.
 
-    It is for what takes a second or two and must be done whole: imports, compiling, loading.  Only
-    handlers that are Python functions are put off.  Threads other than the main one run none, and a
-    process that is forked off inside the block has the handlers from before.
+    It is for work that takes a second or two and must be done completely: imports, compiling,
+    loading. Only handlers that are Python functions are delayed. Threads other than the main one
+    run none, and a process forked inside the block has the previous handlers.
     """
 
     numbers: tuple[int, ...] = tuple(sorted(valid_signals()))
@@ -51,7 +51,7 @@ class late_signals(ContextDecorator):  # noqa: N801 - like those of contextlib
             self._handle(list(self._waiting.items()))
 
     def _is_inside(self, handler: Any) -> bool:
-        """Whether a block around this one already lets as many signals wait."""
+        """Whether a block around this one already delays as many signals."""
         block = getattr(handler, "__self__", None)
         return (isinstance(block, late_signals) and block._is_on()
                 and (block.all_wait or not self.all_wait))
@@ -69,7 +69,7 @@ class late_signals(ContextDecorator):  # noqa: N801 - like those of contextlib
                 self._handle(others)
 
     def _wait(self, number: int, frame: FrameType | None) -> None:
-        """Stand in for a handler; outside the block call it."""
+        """Record a signal in place of its handler; outside the block, call the handler."""
         if number in self._waiting and not self.all_wait:
             self._on = False
             self._waiting.clear()
@@ -80,9 +80,9 @@ class late_signals(ContextDecorator):  # noqa: N801 - like those of contextlib
 
 
 class late_interrupts(late_signals):  # noqa: N801
-    """Let Ctrl-C wait for the end of the block; a second one is obeyed at once.
+    """Delay Ctrl-C until the end of the block; a second one takes effect at once.
 
-    It is for what may take long, and undoes what it has begun.
+    It is for work that may take long, and undoes its beginning.
     """
 
     numbers = (SIGINT,)

@@ -1,3 +1,3 @@
-"""The version, which the package shows and kept code is known by."""
+"""The version, which the package shows and which identifies cached code."""
 
 __version__ = "0.1.0"

@@ -99,7 +99,7 @@ def command_line(ctx: click.Context) -> int:
 
 
 def _report(error: BaseException) -> int:
-    """Say on stderr what went wrong; return the exit code of this kind of error."""
+    """Print an error on stderr; return the exit code of this kind of error."""
     message, code = _described(error)
     if not output.is_silent():
         click.echo(f"portpart: {' '.join(printable(message).split())}", err=True)
@@ -107,7 +107,7 @@ def _report(error: BaseException) -> int:
 
 
 def _described(error: BaseException) -> tuple[str, int]:
-    """What went wrong, and the exit code of this kind of error."""
+    """Return the message and the exit code of an error."""
     if isinstance(error, (click.Abort, KeyboardInterrupt)):
         return "interrupted", output.INTERRUPTED
     if isinstance(error, click.ClickException):

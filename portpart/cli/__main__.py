@@ -1,4 +1,4 @@
-"""``python -m portpart.cli``: the command line where the entry point is not on the path."""
+"""``python -m portpart.cli``: the command line if the entry point is not on the path."""
 
 from __future__ import annotations
 

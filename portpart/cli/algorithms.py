@@ -50,7 +50,9 @@ def command(name: str | None, hypergraphs: bool, as_json: bool) -> None:
 
 
 def _as_object(algorithm: Entry) -> dict[str, Json]:
-    """Return what --json prints about one algorithm; presets with what differs from the default."""
+    """Return the object of --json for one algorithm; presets have their differences from the
+    default.
+    """
     from portpart.algorithms.mapping import DEFAULTS
 
     return {
@@ -63,7 +65,9 @@ def _as_object(algorithm: Entry) -> dict[str, Json]:
 
 
 def _about(algorithm: Entry) -> Iterator[str]:
-    """Yield what an algorithm is, and its presets with what differs from the default."""
+    """Yield the description of an algorithm, and its presets with their differences from the
+    default.
+    """
     from portpart.algorithms.mapping import DEFAULTS
     from portpart.algorithms.recipes import written_difference
 
@@ -79,7 +83,7 @@ def _about(algorithm: Entry) -> Iterator[str]:
 
 
 def _table_of_parameters(algorithm: Entry) -> Iterator[str]:
-    """Yield parameters with their values; what is explained alike stands together."""
+    """Yield parameters with their values; those with equal explanations are grouped."""
     values = {preset: {each.name: each.value for each in algorithm.parameters(preset)}
               for preset in algorithm.presets}  # fmt: skip
     width = max(len(each.name) for each in algorithm.parameters())
@@ -93,7 +97,7 @@ def _table_of_parameters(algorithm: Entry) -> Iterator[str]:
 
 
 def _values_of(parameter: Parameter, values: Mapping[str, Mapping[str, Json]]) -> str:
-    """Return the default, what other presets have instead, and the symbol: ``8 (fast: 2) [s]``."""
+    """Return the default, the values of other presets, and the symbol: ``8 (fast: 2) [s]``."""
     from portpart.algorithms.recipes import written
 
     others = ", ".join(
@@ -104,7 +108,7 @@ def _values_of(parameter: Parameter, values: Mapping[str, Mapping[str, Json]]) -
 
 
 def _wrapped(text: str, head: str) -> list[str]:
-    """Return the lines of a text that begins behind `head`."""
+    """Return the lines of a text that begins after `head`."""
     lines = textwrap.wrap(text, WIDTH, initial_indent=head, subsequent_indent=" " * len(head),
                           break_on_hyphens=False)  # fmt: skip
     return lines or [head.rstrip()]

@@ -1,4 +1,4 @@
-"""``portpart compile``: code made before anyone waits for it."""
+"""``portpart compile``: compiles code before it is needed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from portpart.errors import InputError, shown
 @click.option("--kinds", metavar="NAMES", default="mesh,web,circuit,matrix,edges",
               show_default=True, help="Kinds of graphs; edges: partitions of the edges of graphs.")
 @click.option("--presets", metavar="NAMES", default="fast,default", show_default=True)
-@click.option("--ranks", is_flag=True, help="For several GPUs that work together, too.")
+@click.option("--ranks", is_flag=True, help="Also for several GPUs that work together.")
 @options.quiet_option
 @options.json_option
 def command(device: str, arch: str | None, kinds: str, presets: str, ranks: bool, quiet: bool,

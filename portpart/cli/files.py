@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 STANDARD = "-"
 STREAM_FORMAT = "metis"
-"""Format of a graph on standard output unless the call says otherwise."""
+"""Default format of a graph on standard output."""
 
 OF_NETLISTS = ("top", "model", "max_fanout", "max_vertices", "areas")
 """Options for reading a netlist as a graph, besides the format."""
@@ -31,7 +31,7 @@ OF_NETS = ("top", "max_fanout", "max_vertices", "areas", *OF_NETS_ALONE)
 
 
 def one_standard_input(**names: str | None) -> None:
-    """Refuse a call whose files, by what the command calls them, are standard input twice.
+    """Refuse a call with standard input for two files; `names` are the command's names of files.
 
     The target is a file after `AT`.
 
@@ -47,7 +47,8 @@ def one_standard_input(**names: str | None) -> None:
 
 
 def check_output(name: str | None, *inputs: str | None) -> None:
-    """Refuse, before any work, a file to write that has no folder or is one of the inputs.
+    """Raise an error, before any work, for an output file that has no folder or is one of the
+    inputs.
 
     Raises
     ------
@@ -70,7 +71,7 @@ def check_output(name: str | None, *inputs: str | None) -> None:
 def read_graph(name: str, reading: ReadingOptions) -> Graph | Hypergraph:
     """Read the graph in file `name`, or the hypergraph if the name or the options say so.
 
-    Standard input has no name: what can be nothing else is a hypergraph there.
+    Standard input has no name: with options that only hypergraphs have, it is a hypergraph.
     """
     from portpart import io
 
@@ -81,7 +82,7 @@ def read_graph(name: str, reading: ReadingOptions) -> Graph | Hypergraph:
         return io.read(name, reading.file_format, **_options(reading))
     except GraphFormatError as problem:
         found: Hypergraph | None = problem.hypergraph
-        # with options that do not apply to hypergraphs of hMETIS, a graph is meant
+        # with options that do not apply to hMETIS's hypergraphs, it is a graph
         of_graphs = any(value is not None for option, value in vars(reading).items()
                         if option != "max_vertices")
         if name != STANDARD or found is None or of_graphs:
@@ -90,7 +91,7 @@ def read_graph(name: str, reading: ReadingOptions) -> Graph | Hypergraph:
 
 
 def is_hypergraph(name: str, reading: ReadingOptions) -> bool:
-    """Whether a hypergraph is meant, not a graph: by the model, else by the format."""
+    """Whether a hypergraph is meant, not a graph: by the model, otherwise by the format."""
     from portpart.inputs import FORMATS, NET_FORMATS, is_net_name
 
     if reading.model is not None:
@@ -102,7 +103,7 @@ def is_hypergraph(name: str, reading: ReadingOptions) -> bool:
 
 
 def refuse_nets(name: str, reading: ReadingOptions) -> None:
-    """Refuse a hypergraph by its name or by the options, before it is read.
+    """Raise an error for a hypergraph, by its name or by the options, before it is read.
 
     Raises
     ------
@@ -150,9 +151,9 @@ def read_graph_and_names(name: str, reading: ReadingOptions,
 
 
 def read_netlist(name: str, reading: ReadingOptions) -> Netlist | None:
-    """Read the netlist in file `name`; None if another kind of file is meant.
+    """Read the netlist in file `name`; return None for another kind of file.
 
-    Standard input counts as a netlist only by its format's name: it can be read but once.
+    Standard input is a netlist only by the name of its format: it can be read only once.
     """
     from portpart import io
     from portpart.inputs import NETLISTS, format_of_name
@@ -169,7 +170,7 @@ def read_netlist(name: str, reading: ReadingOptions) -> Netlist | None:
 
 
 def graph_of_netlist(netlist: Netlist, reading: ReadingOptions) -> Graph:
-    """The graph of a netlist that `read_netlist` has read."""
+    """Return the graph of a netlist that `read_netlist` has read."""
     from portpart.formats.netlist import named_graph
 
     return named_graph(netlist, reading.model or GRAPH_MODELS[0], reading.max_fanout,
@@ -177,9 +178,9 @@ def graph_of_netlist(netlist: Netlist, reading: ReadingOptions) -> Graph:
 
 
 def read_mesh(name: str, reading: ReadingOptions, pointed: bool) -> Mesh | None:
-    """Read the mesh in file `name` whose elements are the vertices; None if it is no such file.
+    """Read the mesh in file `name` whose elements are the vertices; return None for other files.
 
-    With `pointed` its points are known, else they must be those of the file.
+    With `pointed` its points are known, otherwise they must be in the file.
     """
     from portpart import io
     from portpart.inputs import MESHIO, format_of_name
@@ -192,7 +193,7 @@ def read_mesh(name: str, reading: ReadingOptions, pointed: bool) -> Mesh | None:
 
 
 def _options(reading: ReadingOptions) -> dict[str, Any]:
-    """Options for `portpart.io.read`."""
+    """Return the options for `portpart.io.read`."""
     for option in OF_NETS_ALONE:
         if getattr(reading, option):
             raise click.UsageError(f"--{option} is for hypergraphs: --model says which")
@@ -201,7 +202,7 @@ def _options(reading: ReadingOptions) -> dict[str, Any]:
 
 
 def write_graph(graph: Graph | Hypergraph, name: str, file_format: str | None = None) -> None:
-    """Write a graph or hypergraph to file `name`; `file_format` None goes by the name."""
+    """Write a graph or hypergraph to file `name`, by default in the format of the name."""
     from portpart import io
     from portpart.graphs import Hypergraph
 
@@ -215,7 +216,7 @@ def write_graph(graph: Graph | Hypergraph, name: str, file_format: str | None = 
 
 
 def sizes_of(graph: Graph | Hypergraph | RankGraph) -> dict[str, int]:
-    """The sizes of a graph or hypergraph by their names."""
+    """Return the sizes of a graph or hypergraph, by name."""
     names = ("num_vertices", "num_edges", "num_nets", "num_pins")
     return {name: getattr(graph, name) for name in names if hasattr(graph, name)}
 
@@ -229,10 +230,10 @@ def writes_nets(name: str, file_format: str | None) -> bool:
 
 def read_partition(name: str, count: int, names: Sequence[Hashable] | None = None,
                    free: bool = False, k: int | None = None, of_edges: bool = False) -> np.ndarray:
-    """Read one block number a line from file `name`, for `count` vertices or edges.
+    """Read one block number per line from file `name`, for `count` vertices or edges.
 
-    With `names` a name stands before each.  With `free` -1 stands for a vertex that is in no block.
-    With `k` the blocks must be below it.
+    With `names` a name precedes each. With `free` -1 means a vertex without a block. With `k`
+    blocks must be below it.
     """
     from portpart import io
 
@@ -253,14 +254,14 @@ def read_partition(name: str, count: int, names: Sequence[Hashable] | None = Non
 def read_constraints(fixed: str | None, initial: str | None, count: int,
                      names: Sequence[Hashable] | None = None, k: int | None = None,
                      of_edges: bool = False) -> dict[str, Any]:
-    """The keywords of a call from the files of --fixed and --initial."""
+    """Return the keywords of a call from the files of --fixed and --initial."""
     return {key: None if name is None else read_partition(name, count, names, key == "fixed", k,
                                                           of_edges)
             for key, name in (("fixed", fixed), ("initial", initial))}
 
 
 def read_shares(text: str | None) -> list[str] | None:
-    """The numbers of ``1,1,2`` or of the file in ``@FILE``, as they are written."""
+    """Return the numbers of ``1,1,2`` or of the file in ``@FILE``, as written."""
     from portpart.formats.text import read_source
 
     if text is None or not text.startswith(AT):
@@ -269,14 +270,14 @@ def read_shares(text: str | None) -> list[str] | None:
 
 
 def list_of_devices(text: str | None) -> list[int | str] | str | None:
-    """The devices of ``all`` or ``0,1,cuda:2``, as `portpart.partition` takes them."""
+    """Return the devices of ``all`` or ``0,1,cuda:2``, in the form of `portpart.partition`."""
     if text is None or text == "all":
         return text
     return [int(each) if each.isdecimal() else each for each in map(str.strip, text.split(","))]
 
 
 def write_partition(part: Blocks, name: str, names: Sequence[Hashable] | None = None) -> None:
-    """Write one block number a line to file `name`, after the vertex's name if there are names."""
+    """Write one block number per line to file `name`, after the vertex's name if given."""
     from portpart import io
 
     if names is not None:

@@ -26,7 +26,7 @@ def command() -> None:
 
 
 def _written(make: Callable[..., Graph | Hypergraph]) -> Callable[..., None]:
-    """A command that writes what a function makes, with the options that say where it goes."""
+    """Return a command that writes the result of a function, with options for the output."""
     @click.option("-o", "--output", metavar="FILE", required=True, help="File; - for stdout.")
     @click.option("--format", "file_format", metavar="NAME", help="Default: by the suffix.")
     @wraps(make)

@@ -50,11 +50,11 @@ LINES = {
     "isolated": "{isolated_vertices:,} vertices",
     "components": "{components:,}, the largest of {largest_component:,} vertices",
 }
-"""What people see of the facts about a graph, or about a hypergraph."""
+"""Labels of the facts about a graph, or about a hypergraph."""
 
 
 def _lines(facts: dict[str, Any]) -> dict[str, str]:
-    """Return what people see: the lines whose facts there are, weights and memory."""
+    """Return the text of the facts: lines of known facts, weights and memory."""
     found = {}
     for name, text in LINES.items():
         with suppress(KeyError):
@@ -101,7 +101,7 @@ def _of_graph(graph: Graph) -> dict[str, Any]:
 
 
 def _lengths(offsets: np.ndarray, what: str) -> dict[str, int | float]:
-    """Return the least, the mean and the largest number of entries of a row."""
+    """Return the minimum, the mean and the maximum number of entries of a row."""
     lengths = np.diff(offsets)
     return {f"min_{what}": int(lengths.min()) if len(lengths) else 0,
             f"mean_{what}": int(lengths.sum()) / max(1, len(lengths)),
@@ -123,7 +123,7 @@ def describe_netlist(netlist: Netlist) -> dict[str, Any]:
 
 
 def _weights(weights: Array | None) -> dict[str, int] | None:
-    """Return smallest, largest and total weight, None if all are one."""
+    """Return the smallest, largest and total weight; None if all weights are 1."""
     if weights is None or len(weights) == 0:
         return None
     total = int(weights.sum(dtype=np.int64))

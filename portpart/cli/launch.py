@@ -42,7 +42,7 @@ class LaunchOptions:
 
     @property
     def files(self) -> dict[str, str]:
-        """The files to write, by what they are."""
+        """Return the files to write, by their options."""
         named = {"rankfile": self.rankfile, "slurm_hostfile": self.slurm_hostfile,
                  "rank_order": self.rank_order}
         return {what: name for what, name in named.items() if name is not None}
@@ -52,12 +52,12 @@ launch_options = gathered("launch", LaunchOptions)
 
 
 def checked_hosts(launch: LaunchOptions, machine: GivenMachine) -> list[str] | None:
-    """Names of the nodes.  What files are to look like is checked before the work.
+    """Return the names of the nodes. Options for files are checked before the work.
 
     Raises
     ------
     click.UsageError
-        If an option does not go with the others.
+        If an option cannot be combined with the others.
     """
     from portpart.io import expand_nodelist, read_hosts
     from portpart.io.rankfile import nodes_of
@@ -82,7 +82,7 @@ def checked_hosts(launch: LaunchOptions, machine: GivenMachine) -> list[str] | N
 
 def write_files(launch: LaunchOptions, machine: GivenMachine, part: Blocks,
                 hosts: list[str] | None) -> dict[str, str]:
-    """Write the files; returns additional options for a launcher."""
+    """Write the files; return additional options for a launcher."""
     from portpart import io
 
     inside = _node_levels(launch, machine)

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 def read_table(name: str) -> np.ndarray:
-    """Read a table of numbers, a row a line, parted by blanks or by commas.
+    """Read a table of numbers, one row per line, separated by blanks or commas.
 
     Raises
     ------
     GraphFormatError
-        Naming file and line of what is not a number, or of a row of another length.
+        With file and line of a word that is not a number, or of a row of another length.
     """
     from portpart.formats.text import read_source
 
@@ -34,7 +34,7 @@ def read_table(name: str) -> np.ndarray:
 
 
 def read_points(name: str) -> np.ndarray:
-    """Read coordinates, those of a point a line, or an .npy file."""
+    """Read coordinates, one point per line, or an .npy file."""
     from portpart.formats import ARRAY_BEGINS, read_array
     from portpart.formats.text import bare_name, read_source
 
@@ -77,7 +77,7 @@ def _refuse_row(source: Source, rows: dict[int, str], delimiter: str | None) -> 
 
 @dataclasses.dataclass(frozen=True)
 class MachineOptions:
-    """The values of the options, None where nothing was said."""
+    """The values of the options, None by default."""
 
     hierarchy: str | None = flag(
         "-H", "--hierarchy", metavar="4:8:6",
@@ -97,13 +97,13 @@ class MachineOptions:
 
     @property
     def inputs(self) -> dict[str, str | None]:
-        """The files that are read, by their options."""
+        """Return the files that are read, by their options."""
         return {"matrix": self.matrix, "machine": self.node}
 
 
 @dataclasses.dataclass(frozen=True)
 class GivenMachine:
-    """A machine; of one that a file describes, the levels inside a node and its CPUs."""
+    """A machine; if a file describes it, also the levels inside a node and its CPUs."""
 
     topology: Topology
     node_levels: int | None = None
@@ -114,17 +114,17 @@ machine_options = gathered("machine_given", MachineOptions)
 
 
 def optional_topology(machine_given: MachineOptions) -> Topology | None:
-    """The machine of the options, None without any."""
+    """Return the machine of the options, or None without any."""
     return None if machine_given == MachineOptions() else machine_of(machine_given).topology
 
 
 def machine_of(machine_given: MachineOptions) -> GivenMachine:
-    """The machine of the options.
+    """Return the machine of the options.
 
     Raises
     ------
     click.UsageError
-        If they do not describe one.
+        If they do not describe a machine.
     """
     from portpart.graphs import Topology
     from portpart.io import read_machine

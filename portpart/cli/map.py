@@ -35,7 +35,7 @@ def command(
     _check_files(graph, machine_given, output, launch, as_json,
                  {"fixed": fixed, "initial": initial, "target": settings["target"]})
     settings["target"] = files.read_shares(settings["target"])
-    # only a command that maps pays for importing the library
+    # only a command that maps imports the library
     from portpart.api import map_processes
     from portpart.io.rankfile import refuse_crowd
 
@@ -71,7 +71,7 @@ def command(
 def _check_files(graph: str, machine_given: machines.MachineOptions, output: str | None,
                  launch: launching.LaunchOptions, as_json: bool,
                  others: dict[str, str | None]) -> None:
-    """Refuse, before any work, files that are read or written twice."""
+    """Raise an error, before any work, for files that are read or written twice."""
     written = {f"--{what.replace('_', '-')}": name for what, name in launch.files.items()}
     if output is not None:
         written = {"-o": output, **written}

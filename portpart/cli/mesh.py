@@ -46,7 +46,7 @@ def command(
     if pieces and re.fullmatch(rf"{re.escape(stem)}_\d+\.vtu", os.path.realpath(mesh)):
         raise click.UsageError(f"{mesh} is read by this call and would be replaced by the file of "
                                "a block; name another file to write")
-    # only a command that partitions pays for importing the library
+    # only a command that partitions imports the library
     from portpart.api import partition
     from portpart.inputs import read_with_data
     from portpart.io import write_mesh, write_submeshes

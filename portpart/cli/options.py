@@ -1,7 +1,7 @@
 """Arguments and options of several commands, with the names of the API.
 
-Options of the functions that partition are those of their table.  A record's fields are options,
-too.
+Options of the functions that partition are those of their table. The fields of records are also
+options.
 """
 
 from __future__ import annotations
@@ -22,24 +22,26 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 Decorator = Callable[[Function], Function]
 
 AT = "@"
-"""Begins a value of --target that is a file."""
+"""Prefix of a value of --target that is a file."""
 
 HYPERGRAPH = "hypergraph"
 GRAPH_MODELS = ("star", "clique")
 NET_MODELS = (HYPERGRAPH, "row-net", "column-net", "fine-grain")
-"""Values of --model that make a hypergraph: of a netlist, or of a matrix."""
+"""Values of --model for a hypergraph: of a netlist, or of a matrix."""
 
 TYPES = {"int": int, "int | None": int, "float | None": float}
-"""Types of options by their annotation; of others the text is checked."""
+"""Types of options by their annotation; the text of other options is checked."""
 
 
 def flag(*names: str, **settings: Any) -> Any:
-    """A field of a record that is an option: names, else its own, and settings of click."""
+    """Return a field of a record that is an option: its names, by default its own, and settings of
+    click.
+    """
     return field(default=settings.get("default"), metadata={"names": names, "settings": settings})
 
 
 def gathered(name: str, record: type) -> Decorator[Any]:
-    """A decorator that adds the options of a record, which the command gets as `name`."""
+    """Return a decorator that adds the options of a record, which the command has as `name`."""
     def decorator(function: Function) -> Any:
         @wraps(function)
         def command(**given: Any) -> Any:
@@ -55,15 +57,15 @@ def gathered(name: str, record: type) -> Decorator[Any]:
 
 
 def of_call(*names: str, task: str = "partition", **changes: dict[str, Any]) -> Decorator[Any]:
-    """A decorator that adds options of the functions that partition, from their table.
+    """Return a decorator that adds options of the functions that partition, from their table.
 
     Parameters
     ----------
     names : str
     task : {"partition", "map"}
-        Of the algorithms and presets that the help lists.
+        Task of the algorithms and presets that the help lists.
     changes : dict
-        Settings of click by the name of the option, where they are others than usual.
+        Unusual settings of click, by the name of the option.
     """
     def decorator(function: Function) -> Function:
         for name in reversed(names):
@@ -77,7 +79,7 @@ def of_call(*names: str, task: str = "partition", **changes: dict[str, Any]) -> 
 
 
 def settings_of(name: str) -> dict[str, Any]:
-    """Settings of click for an option of the table."""
+    """Return the settings of click for an option of the table."""
     entry = TABLE[name]
     words, default = entry.metadata, entry.default
     is_flag = str(entry.type).startswith("bool")
@@ -96,7 +98,7 @@ def settings_of(name: str) -> dict[str, Any]:
 
 
 def _value(name: str, value: Any, kind: type) -> Any:
-    """The value of an option; of text, itself, which the call checks again."""
+    """Return the value of an option; a text itself, which the call checks again."""
     if value is None:
         return None
     if name in CONVERTED:
@@ -109,7 +111,7 @@ def _value(name: str, value: Any, kind: type) -> Any:
 
 
 def _words(name: str) -> tuple[str, ...]:
-    """How an option is written."""
+    """Return the words of an option on the command line."""
     long = _long(name)
     if str(TABLE[name].type).startswith("bool"):
         return (f"{long}/--no{long[1:]}",)
@@ -170,15 +172,15 @@ def presets(task: str) -> str:
 
 
 LAZY_HELP = {"algorithm": algorithms, "preset": presets}
-"""What describes the values of options that the library lists."""
+"""Functions that describe the values of options that the library lists."""
 
 
 SYMMETRIZE_WORDS = {"true": True, "sum": "sum", "max": "max"}
-"""Values of --symmetrize; without one it stands for the first."""
+"""Values of --symmetrize; without one, the first is used."""
 
 
 def with_values(arguments: list[str]) -> list[str]:
-    """Arguments in which a bare --symmetrize has its value: an optional one follows after =."""
+    """Return the arguments with a value for a bare --symmetrize: optional values follow after =."""
     return ["--symmetrize=true" if word == "--symmetrize" else word for word in arguments]
 
 
@@ -199,7 +201,7 @@ COMMON_NODES: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """How a graph is read; None: by the name, then by the content."""
+    """Options of reading a graph; None: by the name, then by the content."""
 
     symmetrize: bool | str | None = flag(
         type=click.Choice([*SYMMETRIZE_WORDS]), metavar="[=sum|max]",
@@ -256,11 +258,11 @@ class ReadingOptions:
 
 
 reading_options = gathered("reading", ReadingOptions)
-"""How GRAPH is read."""
+"""Options of reading GRAPH."""
 
 
 def checked_shares(text: str | None) -> str | None:
-    """Refuse a file's name where its numbers are meant; nothing is read before all options are."""
+    """Raise an error for a file's name in place of numbers, before anything is read."""
     if text is not None and not text.startswith(AT) and os.path.isfile(text):
         raise click.BadParameter(f"{shown(text)} is a file, whose numbers are @{text}")
     return text
@@ -281,7 +283,7 @@ def fraction(text: str) -> float:
 
 
 def rounds_of(text: str) -> int | str:
-    """Return a number of rounds, or the word for as many as there is time for."""
+    """Return a number of rounds, or the word for as many as time allows."""
     try:
         found: int | str = checked("rounds", text)
     except InputError as problem:
@@ -291,4 +293,4 @@ def rounds_of(text: str) -> int | str:
 
 CONVERTED: dict[str, Callable[[Any], Any]] = {
     "imbalance": fraction, "target": checked_shares, "rounds": rounds_of}
-"""Options that are written in more ways on the command line."""
+"""Options that the command line accepts in more forms."""

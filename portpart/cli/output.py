@@ -32,23 +32,23 @@ STDOUT, STDERR = 1, 2
 def print_json(values: Mapping[str, Json]) -> None:
     """Write `values` as one JSON object on one line of standard output.
 
-    JSON knows no infinite numbers: they become null.
+    JSON has no infinite numbers: they become null.
     """
     print_text(json.dumps(_plain(values), allow_nan=False))
 
 
 def print_facts(facts: Mapping[str, object], to_stderr: bool = False) -> None:
-    """Write one aligned line per fact; to stderr where stdout carries a file."""
+    """Write one aligned line per fact; to stderr if stdout has a file."""
     print_text(aligned(facts), to_stderr)
 
 
 def print_text(text: str, to_stderr: bool = False) -> None:
-    """Write lines of text to standard output, or to stderr, control characters escaped.
+    """Write lines of text to standard output, or to stderr, with control characters escaped.
 
     Raises
     ------
     InputError
-        If the disk is full, for example; a closed pipe raises what click ends with.
+        If the disk is full, for example; a closed pipe raises click's exception.
     """
     with writing("standard error" if to_stderr else "standard output", BrokenPipeError):
         click.echo(printable(text), err=to_stderr)
@@ -56,7 +56,7 @@ def print_text(text: str, to_stderr: bool = False) -> None:
 
 @contextmanager
 def libraries_on_stderr() -> Iterator[None]:
-    """Send what C libraries print, as METIS does, to stderr: stdout is for results."""
+    """Send output of C libraries, such as METIS, to stderr: stdout is for results."""
     if sys.stdout is None or sys.stderr is None:  # they are closed
         yield
         return
@@ -73,7 +73,7 @@ def libraries_on_stderr() -> Iterator[None]:
 
 
 def sizes_text(sizes: Mapping[str, Any]) -> str:
-    """Return ``5 vertices, 6 edges`` of what has `num_vertices`, `num_edges` and the like."""
+    """Return ``5 vertices, 6 edges`` for an object with `num_vertices`, `num_edges` and so on."""
     return ", ".join(f"{grouped(sizes[f'num_{what}'])} {what}" for what in
                      ("vertices", "edges", "nets", "pins") if f"num_{what}" in sizes)
 
@@ -90,7 +90,7 @@ def timings(seconds: float, phases: Mapping[str, float]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Turn what Python and NumPy return into what JSON knows."""
+    """Convert values of Python and NumPy to values of JSON."""
     if isinstance(value, Mapping):
         return {key: _plain(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
@@ -100,7 +100,7 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-# What the exit codes of the command line mean --------------------------------------------------
+# Meanings of the command line's exit codes -----------------------------------------------------
 
 
 OK = 0
@@ -116,8 +116,7 @@ PIPE_CLOSED = 141
 
 
 SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
-"""Variables in which launchers set the number of processes; Slurm's is set in a batch shell, too.
-"""
+"""Variables for the number of processes; Slurm's is not used, as it is set in batch shells."""
 
 ALONE = "--no-mpi"
 
@@ -129,13 +128,15 @@ def is_launched() -> bool:
 
 
 def is_silent() -> bool:
-    """Whether rank 0 prints what there is to say; what goes wrong before MPI runs all may say."""
+    """Whether this process prints nothing: a rank of MPI other than 0. Before MPI runs, all may
+    print.
+    """
     mpi = sys.modules.get("mpi4py.MPI")
     return mpi is not None and mpi.COMM_WORLD.rank > 0
 
 
 def world() -> MPI.Intracomm | None:
-    """The communicator of all processes; None if there is one process only.
+    """Return the communicator of all processes; None for a single process.
 
     Raises
     ------

@@ -51,7 +51,7 @@ def command(
             refuse_option(name, value)
         return partition_on_ranks(comm, graph, k, output, reading,
                                   {"fixed": fixed, "initial": initial}, settings, as_json, quiet)
-    # only a command that partitions pays for importing the library
+    # only a command that partitions imports the library
     from portpart.api import partition
 
     with shown(quiet) as display:

@@ -45,7 +45,7 @@ def command(
     files.one_standard_input(GRAPH=graph, fixed=fixed, initial=initial, target=settings["target"])
     settings["target"] = files.read_shares(settings["target"])
     files.check_output(output, graph, fixed, initial)
-    # only a command that partitions pays for importing the library
+    # only a command that partitions imports the library
     from portpart.api import partition_edges
 
     with shown(quiet) as display:

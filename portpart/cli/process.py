@@ -14,25 +14,25 @@ from portpart.cli import main
 
 # The command line as a process: few collections at its start, and an end without a tear-down ----
 #
-# Both together are a quarter of the time of a small call.
+# Both together save a quarter of the time of a small call.
 
 
 NEW_OBJECTS = 300_000
-"""New objects before Python looks for garbage: imports and kernels that are compiled make many
+"""Number of new objects before Python collects garbage: imports and compiled kernels make many
 objects and little garbage.
 """
 
 TORN_DOWN = "cupy", "mpi4py.MPI"
-"""Modules that do something when Python ends."""
+"""Modules that act when Python ends."""
 
 
 def run() -> int:
-    """Run the command line, which ends the process where nothing has to be torn down.
+    """Run the command line, and end the process if nothing must be torn down.
 
     Returns
     -------
     int
-        The exit code, where Python itself has to end.
+        The exit code, if Python itself must end.
     """
     gc.set_threshold(NEW_OBJECTS)
     code = main()
@@ -44,7 +44,7 @@ def run() -> int:
 
 
 def _nothing_left_to_do() -> bool:
-    """Whether nothing waits for the end: threads, tools that watch Python, CUDA, MPI."""
+    """Whether nothing waits for the end: threads, tools that trace Python, CUDA, MPI."""
     threads = [each for each in threading.enumerate() if not each.daemon]
     monitoring = getattr(sys, "monitoring", None)
     watched = sys.gettrace() or sys.getprofile() or sys.flags.inspect or (
@@ -53,7 +53,7 @@ def _nothing_left_to_do() -> bool:
 
 
 def _flushed() -> bool:
-    """Whether all output is where it belongs; if not Python says so at its end."""
+    """Flush all output; return False if that fails, which Python reports at its end."""
     try:
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:
@@ -63,7 +63,7 @@ def _flushed() -> bool:
     return True
 
 
-# A bar of the command line, on stderr, gone when the command ends ------------------------------
+# A bar of the command line, on stderr, removed when the command ends ---------------------------
 
 
 @contextmanager

@@ -41,7 +41,7 @@ def partition_on_ranks(comm: MPI.Intracomm, graph: str, k: int, output: str | No
     settings : dict
         Other keywords of `portpart.partition`.
     as_json, quiet : bool
-        What rank 0 prints, and whether it shows progress.
+        Whether rank 0 prints an object, and whether it shows no progress.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def partition_on_ranks(comm: MPI.Intracomm, graph: str, k: int, output: str | No
 
 
 def refuse_option(name: str, value: str | float | None) -> None:
-    """Raise if an option has a value that several ranks have no use for.
+    """Raise if an option has a value that several ranks cannot use.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def _refuse_nets(graph: str, reading: options.ReadingOptions) -> None:
 
 
 def _own_blocks(rows: RankGraph, file: str | None, free: bool) -> np.ndarray | None:
-    """The blocks of the vertices of this rank, of a file that all ranks read."""
+    """Return the blocks of this rank's vertices, from a file that all ranks read."""
     from portpart.io.rank_partition_file import read_own_blocks
 
     return None if file is None else rows.call(
@@ -100,7 +100,7 @@ def _own_blocks(rows: RankGraph, file: str | None, free: bool) -> np.ndarray | N
 
 
 def _write(rows: RankGraph, result: RankPartitionResult, output: str | None) -> None:
-    """Write the blocks of all ranks; rank 0 alone writes what they cannot write together."""
+    """Write the blocks of all ranks; rank 0 alone writes files that they cannot write together."""
     from portpart.backends.communication import planned
     from portpart.formats.text import COMPRESSIONS
 

@@ -39,7 +39,7 @@ def command(
     files.one_standard_input(GRAPH=graph, OLD=old, fixed=fixed, target=settings["target"])
     settings["target"] = files.read_shares(settings["target"])
     files.check_output(output, graph, fixed)
-    # only a command that partitions pays for importing the library
+    # only a command that partitions imports the library
     from portpart.api import repartition
 
     with shown(quiet) as display:
@@ -47,7 +47,7 @@ def command(
         given = files.read_constraints(fixed, None, loaded.num_vertices, vertex_names)
         del given["initial"]
         part = files.read_partition(old, loaded.num_vertices, vertex_names, free=True)
-        # digits are a size, anything else is a share
+        # digits are a size, other text is a share
         limit = (whole_number("max_migration", max_migration)
                  if max_migration and max_migration.isdecimal() else max_migration)
         with display.calling() as progress:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from portpart.sessions import Session
 
 OBJECTIVES_OF = {"hypergraph": ("km1", "cut", "soed"), "star": ("cut",)}
-"""What can be minimised, by model; the first of each by default."""
+"""Objectives by model; the first of each is the default."""
 
 NATURAL = "natural"
 
@@ -68,7 +68,7 @@ def command(
     round.  The exit code is 1 if a block exceeds its weight limit in some round.
     """
     files.one_standard_input(NETLIST=netlist, TRACE=trace, areas=areas)
-    # only a command that partitions pays for importing the library
+    # only a command that partitions imports the library
     from portpart.inputs import read_netlist
     from portpart.io import read_edits
     from portpart.sessions import Session
@@ -107,13 +107,13 @@ def replayed(edits: NetlistEdits, session: Session, rounds: int | str, settings:
     ----------
     edits : NetlistEdits
     session : Session
-        Of ``edits.graph()``.
+        The session of ``edits.graph()``.
     rounds : int or "natural"
     settings : dict
-        Keywords of `partition`, ``objective`` among them, as the session has them.
+        Keywords of `partition`, including ``objective``, as in the session.
     effort : str
     compare : int, optional
-        Partition so often from scratch, and after the last round.
+        Make a new partition after every this many rounds, and after the last one.
     """
     from portpart.api import partition
 

@@ -11,7 +11,7 @@ from portpart.cli.output import INFEASIBLE, OK
 
 
 class Remembering(click.Command):
-    """A command that knows its arguments as they were written."""
+    """A command that stores its arguments as written."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.obj = list(args)

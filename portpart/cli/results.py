@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 ENDS = {"rounds": "their number", "time": "the time limit", "interrupt": "Ctrl-C",
         "optimum": "a partition that cannot be better"}
-"""What ends the rounds of a population."""
+"""Reasons for the end of the rounds of a population."""
 
 
 @dataclass
@@ -30,7 +30,7 @@ class Shown:
     ----------
     progress : callable or None
     begin, read_seconds : float
-        When reading began, and how long it took.
+        Start and duration of reading.
     """
 
     progress: Report | None
@@ -39,7 +39,7 @@ class Shown:
 
     @contextmanager
     def calling(self) -> Iterator[Report | None]:
-        """Context in which the library works; yields what it reports progress to."""
+        """Context in which the library works; yields the object that it reports progress to."""
         self.read_seconds = time.perf_counter() - self.begin
         with output.libraries_on_stderr():
             yield self.progress
@@ -63,17 +63,17 @@ def print_result(result: PartitionResult, report: Mapping[str, Any], as_json: bo
     ----------
     result : PartitionResult
     report : dict
-        What was asked for.
+        The options of the call.
     as_json : bool
         Whether to print one object.
     blocks : str
-        What the command calls the parts.
+        The command's name of blocks.
     own, facts : dict
-        What else the object has, and people want to see.
+        Other fields of the object, and other facts for people.
     to_stderr : bool
-        Whether standard output has something else.
+        Whether standard output is used for the partition.
     advice : dict, optional
-        Facts for people that come last.
+        Facts for people that are printed last.
     """
     if as_json:
         output.print_json(as_object(result, report, **own))
@@ -83,7 +83,7 @@ def print_result(result: PartitionResult, report: Mapping[str, Any], as_json: bo
 
 
 def as_object(result: PartitionResult, report: Mapping[str, Any], **own: Any) -> dict[str, Json]:
-    """Return the object of --json: the fields of the result, then what was asked for."""
+    """Return the object of --json: the fields of the result, then the options of the call."""
     requested = {f"requested_{name}" if name == "imbalance" else name: value
                  for name, value in report.items()}  # fmt: skip
     return {
@@ -109,14 +109,14 @@ def _objectives(result: PartitionResult) -> dict[str, int]:
 
 
 def _rounds_of(result: PartitionResult) -> dict[str, Any]:
-    """The number of completed rounds and what ended them, if there were to be any."""
+    """Return the number of completed rounds and why they ended, if rounds were requested."""
     rounds = result.stats.get("rounds")
     return {} if rounds is None else {"rounds_done": len(rounds), "ended": result.stats["ended"]}
 
 
 def as_facts(result: PartitionResult, report: Mapping[str, Any], blocks: str,
              **own: str) -> dict[str, str]:
-    """Return what people want to see; `blocks` is what the command calls the parts."""
+    """Return the facts for people; `blocks` is the command's name of blocks."""
     name = Path(report["graph"]).name if report["graph"] != files.STANDARD else "standard input"
     weights = result.block_weights
     facts = {

@@ -19,10 +19,10 @@ from portpart.options import checked_integer
 __all__ = ["save_partition_book"]
 
 NODE_TYPE, EDGE_TYPE = "_N", "_N:_E:_N"
-"""What DGL calls the nodes and the edges of a graph with one type of each."""
+"""DGL's names of the nodes and the edges of a graph with one type of each."""
 
 FILES = {"node_feats": "node_feat", "edge_feats": "edge_feat", "part_graph": "graph"}
-"""What DGL keeps of each block, and in which file."""
+"""DGL's data of each block, and their files."""
 
 
 def save_partition_book(
@@ -49,12 +49,12 @@ def save_partition_book(
     Returns
     -------
     Path
-        That of the configuration.
+        Path of the configuration.
 
     Raises
     ------
     InputError
-        If `part` or `edges` have the wrong shape or type, or an edge ends at no node.
+        If `part` or `edges` have the wrong shape or type, or an end of an edge is not a node.
     OSError
         If a file cannot be written.
 
@@ -102,13 +102,13 @@ def save_partition_book(
 
 
 def _ranges(blocks: np.ndarray, k: int) -> list[list[int]]:
-    """The first new number of each block, and the one behind its last."""
+    """Return the first new number of each block, and the number after its last."""
     ends = np.cumsum(np.bincount(blocks, minlength=k)).tolist()
     return [[start, end] for start, end in zip([0, *ends], ends)]
 
 
 def _targets(edges: Any, n: int) -> np.ndarray:
-    """The targets of edges whose ends are nodes."""
+    """Return the targets of edges whose ends are nodes."""
     try:
         sides = [host_integers(side) for side in edges] if operator.length_hint(edges) == 2 else []
     except TypeError:

@@ -1,4 +1,4 @@
-"""Partitions and bisections of NetworkX graphs, and portpart's graphs as those of NetworkX."""
+"""Partitions and bisections of NetworkX graphs, and portpart's graphs as NetworkX graphs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     WeightOf: TypeAlias = Callable[[Hashable, Hashable, dict[str, Any]], float | None]
     Weight: TypeAlias = str | WeightOf
 
-# Partitions of NetworkX graphs as sets of nodes, and portpart's graphs as those of NetworkX ----
+# Partitions of NetworkX graphs as sets of nodes, and portpart's graphs as NetworkX graphs ------
 
 
 __all__ = ["partition", "to_networkx"]
@@ -133,7 +133,7 @@ def to_networkx(graph: graphs.Graph, part: graphs.Blocks | None = None) -> netwo
 
 
 def _nodes(graph: graphs.Graph) -> list[Hashable]:
-    """A name for each vertex; the number where it has none."""
+    """Return a name for each vertex; its number if it has none."""
     names = graphs.told_names(graph.names)
     if names is None:
         return list(range(graph.num_vertices))
@@ -159,7 +159,7 @@ def bisection(network: networkx.Graph, partition: Iterable[Iterable[Hashable]] |
     network : networkx.Graph
         Undirected.
     partition : pair of iterables of nodes, or None
-        What to begin with.  The sets returned have these sizes, and cut no more.
+        The initial sets. The returned sets have the same sizes, and their cut is not larger.
     weight : str, function or None
         As for ``networkx.community.kernighan_lin_bisection``.
     seed : int
@@ -167,9 +167,9 @@ def bisection(network: networkx.Graph, partition: Iterable[Iterable[Hashable]] |
     Raises
     ------
     networkx.NetworkXError
-        If `partition` is not one of the nodes into two sets.
+        If `partition` does not divide the nodes into two sets.
     NotImplementedError
-        If a weight is negative: NetworkX may take another backend then.
+        If a weight is negative: NetworkX may then use another backend.
     InputError
         If a weight is not a finite number.
     """
@@ -183,14 +183,14 @@ def bisection(network: networkx.Graph, partition: Iterable[Iterable[Hashable]] |
         given = {"target": [len(side) for side in sides],
                  "initial": {node: block for block, side in enumerate(sides) for node in side}}
     blocks = list(map(set, api.partition(graph, 2, imbalance=0, seed=seed, **given).blocks()))
-    # as NetworkX returns them: what was the second side first
+    # as NetworkX returns them: the second side first
     one, other = sorted(blocks, key=len) if sides is None else blocks
     return other, one
 
 
 def _sides(network: networkx.Graph,
            partition: Iterable[Iterable[Hashable]]) -> list[list[Hashable]]:
-    """The two sides of a partition of the nodes."""
+    """Return the two sides of a partition of the nodes."""
     import networkx as nx
 
     try:
@@ -207,7 +207,7 @@ def _sides(network: networkx.Graph,
 
 
 def _weight_of(network: networkx.Graph, weight: Weight) -> WeightOf:
-    """The weight of what joins two nodes, None where nothing does."""
+    """Return a function for the weight between two nodes, which may be None for no edge."""
     if callable(weight):
         return weight
     if network.is_multigraph():

@@ -1,6 +1,7 @@
 """The backend ``portpart`` of NetworkX: the entry points that NetworkX finds by itself.
 
-NetworkX imports this file whenever it is imported: here nothing is imported before it is needed.
+NetworkX imports this file whenever it is imported, so that this file imports nothing before it is
+needed.
 """
 
 from __future__ import annotations
@@ -21,19 +22,19 @@ BISECTION = ("A multilevel bisection: sets of equal size, or of the sizes of `pa
 
 
 def get_info() -> dict[str, Json]:
-    """What the documentation of NetworkX says about the backend."""
+    """Return the description of the backend for NetworkX's documentation."""
     return {"backend_name": "portpart", "project": "portpart", "package": "portpart",
             "url": "https://github.com/portpart/portpart", "short_summary": SUMMARY,
             "functions": {"kernighan_lin_bisection": {"additional_docs": BISECTION}}}
 
 
 def convert_from_nx(graph: networkx.Graph, **_: Any) -> networkx.Graph:
-    """The graph as it is: weights may be functions, which only the call itself knows."""
+    """Return the graph unchanged: weights may be functions, which only the call itself knows."""
     return graph
 
 
 def convert_to_nx(result: Any, **_: Any) -> Any:
-    """The result of a function as it is."""
+    """Return the result of a function unchanged."""
     return result
 
 
@@ -41,14 +42,14 @@ def kernighan_lin_bisection(
     G: networkx.Graph, partition: Iterable[Iterable[Hashable]] | None = None, max_iter: int = 10,
     weight: Any = "weight", seed: Any = None,
 ) -> tuple[set[Hashable], set[Hashable]]:
-    """Two sets of nodes, as ``networkx.community.kernighan_lin_bisection`` returns them."""
+    """Return two sets of nodes, as ``networkx.community.kernighan_lin_bisection`` does."""
     from portpart.base.interrupts import late_signals
 
     with late_signals():
         from portpart.compat.networkx import bisection
-    # nothing was converted, and what NetworkX keeps makes it warn at the next call
+    # nothing was converted, and NetworkX's cache would make it warn at the next call
     (getattr(G, "__networkx_cache__", None) or {}).get("backends", {}).pop("portpart", None)
-    # the generator of the module is what NetworkX makes of no seed
+    # NetworkX uses the generator of the module without a seed
     is_reported = seed is not None and seed is not getattr(random, "_inst", None)
     number = seed.randrange(2**31) if is_reported and hasattr(seed, "randrange") else seed
     return bisection(G, partition, weight, number if is_reported else 0)

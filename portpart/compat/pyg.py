@@ -197,9 +197,9 @@ def cluster_data(
 
 def _of_adjacency(data: Data, matrix: torch.Tensor | SparseTensor | None,
                   symmetrize: bool | str, options: dict[str, Any]) -> Graph:
-    """The graph of an adjacency matrix, or of its transpose; its values do not count.
+    """Return the graph of an adjacency matrix, or of its transpose; its values do not count.
 
-    It is a sparse tensor of PyTorch, or a `SparseTensor`, which has the function ``csr``.
+    The matrix is a sparse tensor of PyTorch, or a `SparseTensor`, which has the function ``csr``.
     """
     if matrix is None:
         raise InputError(f"data is {shown(data)}; an edge_index, or an object with edge_index or "

@@ -1,4 +1,4 @@
-"""`ClusterData` with given blocks: the only file that needs PyTorch Geometric to be imported."""
+"""`ClusterData` with given blocks, in the only file that imports PyTorch Geometric."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class GivenClusters(ClusterData):
-    """`ClusterData` with given blocks: the rest is done by PyTorch Geometric."""
+    """`ClusterData` with given blocks; PyTorch Geometric does the rest."""
 
     def __init__(self, data: Data, blocks: Tensor, num_parts: int, **options: Any) -> None:
         self._blocks = blocks
@@ -27,7 +27,7 @@ class GivenClusters(ClusterData):
 
 def clusters_of(data: Data, blocks: Tensor, num_parts: int, keep_inter_cluster_edges: bool,
                 sparse_format: str) -> ClusterData:
-    """The clusters of `data` that have the nodes of each of `num_parts` blocks."""
+    """Return the clusters of `data` with the nodes of each of `num_parts` blocks."""
     if not hasattr(ClusterData, "_metis"):
         raise ImportError("ClusterData takes blocks in PyTorch Geometric 2.4 and newer")
     return GivenClusters(data, blocks, num_parts, sparse_format=sparse_format,

@@ -133,7 +133,8 @@ class RowFile:
         return offsets
 
     def _checked(self, low: int, high: int) -> np.ndarray:
-        """Return the offsets number `low` to `high`, inclusive, checked to be 0 ... number of arcs.
+        """Return the offsets `low` to `high`, inclusive, checked to be from 0 to the number of
+        arcs.
         """
         with errors_of_file(self.name):
             offsets = self._stored.as_offsets(self._stored.offsets.part(low, high + 1), low)

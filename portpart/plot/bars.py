@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 TOO_HEAVY = "#cc3311"
 BARS = 400
-"""Blocks up to which there is a bar for each; beyond there is one outline."""
+"""Maximum number of blocks with a bar for each; more blocks have one outline."""
 
 
 def block_weights(result: Any, part: Blocks | None = None, *, k: int | None = None,
@@ -119,36 +119,38 @@ def _draw_bars(ax: Axes, weights: np.ndarray, too_heavy: np.ndarray, fill: Array
            linewidth=1.6)
 
 
-# Rounds of a session: what the partition costs, and what has moved -----------------------------
+# Rounds of a session: cost of the partition, and migration -------------------------------------
 
 
 MARKS = {"none": ".", "local": "o", "cycle": "^", "full": "s"}
-"""How rounds of each effort are marked."""
+"""Marks of rounds of each effort."""
 
 MARKED = 200
-"""Rounds up to which each has its mark; beyond, those of more than local effort have one."""
+"""Maximum number of rounds that each have a mark; among more, those of more than local effort have
+one.
+"""
 
 
 def session(updates: Sequence[Any], *, ax: Axes | None = None) -> Axes:
-    """Draw the objective over the rounds of a session, and below it what has moved.
+    """Draw the objective over the rounds of a session, and below it the migration.
 
     Parameters
     ----------
     updates : sequence of SessionUpdate or RepartitionResult
         In their order, as :meth:`portpart.Session.apply` has returned them.
     ax : matplotlib.axes.Axes, optional
-        Default: those of a new figure.  Its lower part is taken for what has moved.
+        Default: those of a new figure. Its lower part is used for the migration.
 
     Returns
     -------
     matplotlib.axes.Axes
         The upper ones; ``ax.figure.axes[-1]`` are the lower ones.  Marks show the effort of each
-        round, red ones a block out of bounds.
+        round, red ones a block above its limit.
 
     Raises
     ------
     ImportError
-        If there is no Matplotlib.
+        If Matplotlib is not installed.
     InputError
         If there are no updates.
 

@@ -39,7 +39,7 @@ def partition(points: Any, part: Any, graph: Any = None, *, mesh: Any = None,
         Block of each vertex; with a mesh of each element, or of each node.
     graph : Graph, Hypergraph or any other input of `as_graph`, optional
         Its edges are drawn, nets as lines from pin to pin.  Without it blocks are neighbours if
-        points of theirs are near.
+        some of their points are near each other.
     mesh : Mesh or any other input of `as_mesh`, optional
         Elements become polygons, nodes of an element in the order in which they go around; in
         space, faces of triangles, tetrahedra, pyramids, wedges and hexahedra that no other element

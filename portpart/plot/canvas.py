@@ -1,4 +1,4 @@
-"""Axes to draw on, in two or three dimensions, and arrays as pictures need them."""
+"""Axes in two or three dimensions, and arrays in the form that pictures need."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
 
-# Axes to draw on, and what goes into pictures as arrays of the host ----------------------------
+# Axes to draw on, and data of pictures as arrays of the host -----------------------------------
 
 
 MISSING = "portpart.plot draws with Matplotlib, which is not installed: pip install portpart[plot]"
 
 INK = "0.15"
-"""Cut edges and outlines."""
+"""Colour of cut edges and outlines."""
 
 LARGEST = 1e100
-"""Of coordinates: squares of distances are finite."""
+"""Largest coordinate: squares of distances are finite."""
 
 PALE = "0.75"
-"""Lines that only lead the eye."""
+"""Colour of auxiliary lines."""
 
 
 def axes_on(ax: Axes | None, size: tuple[float, float] = (6.4, 6.4)) -> Axes:
-    """`ax`, or the axes of a new figure of pyplot.
+    """Return `ax`, or the axes of a new figure of pyplot.
 
     Raises
     ------
@@ -51,9 +51,9 @@ def axes_on(ax: Axes | None, size: tuple[float, float] = (6.4, 6.4)) -> Axes:
 
 @contextmanager
 def picture_on(ax: Axes | None, title: str) -> Iterator[Axes]:
-    """Axes for a picture, which gets its title, equal units and no frame once it is drawn.
+    """Context with axes for a picture, which gets its title, equal units and no frame at the end.
 
-    Axes of three dimensions scale to what is on them when units become equal.
+    Axes of three dimensions are scaled to their contents when units become equal.
     """
     ax = axes_on(ax)
     yield ax
@@ -63,12 +63,12 @@ def picture_on(ax: Axes | None, title: str) -> Iterator[Axes]:
 
 
 def host_points(points: ArrayLike | None, what: str = "points") -> np.ndarray:
-    """Coordinates as float64 of shape (n, 2) or (n, 3); a flat third dimension is left out.
+    """Return coordinates as float64 of shape (n, 2) or (n, 3); a flat third dimension is left out.
 
     Raises
     ------
     InputError
-        If there are not two or three finite numbers for each point.
+        If a point does not have two or three finite numbers.
     """
     array = np.asarray(host_array(points))
     if array.ndim != 2 or array.shape[1] not in (2, 3) or array.dtype.kind not in "iuf":
@@ -83,18 +83,18 @@ def host_points(points: ArrayLike | None, what: str = "points") -> np.ndarray:
     return array[:, :2] if flat else array
 
 
-# Three dimensions as they are seen from somewhere ----------------------------------------------
+# Three dimensions as seen from a point of view -------------------------------------------------
 
 
 LIGHT = np.array([-0.35, 0.45, 0.82])
-"""Where light comes from: the axes are the right, above and the eye; about a unit vector."""
+"""Direction of light: the axes are the right, above and the eye; about a unit vector."""
 
 HAZE = 0.45
-"""How much of what is farthest goes into white."""
+"""Share of white in the farthest points."""
 
 
 def checked_view(view: Sequence[float]) -> tuple[float, float]:
-    """Elevation and azimuth of the eye, in degrees."""
+    """Return elevation and azimuth of the eye, in degrees."""
     try:
         up, around = map(float, view)
     except (TypeError, ValueError):
@@ -105,7 +105,7 @@ def checked_view(view: Sequence[float]) -> tuple[float, float]:
 
 
 def seen_from(points: np.ndarray, view: tuple[float, float]) -> np.ndarray:
-    """Points of space as seen: to the right, upwards, and towards the eye.
+    """Return points of space as seen: to the right, upwards, and towards the eye.
 
     Parameters
     ----------
@@ -119,19 +119,19 @@ def seen_from(points: np.ndarray, view: tuple[float, float]) -> np.ndarray:
 
 
 def faded(colours: np.ndarray, depth: np.ndarray) -> np.ndarray:
-    """Colours that fade into white with the distance from the eye."""
+    """Return colours that fade into white with the distance from the eye."""
     far = (depth.max(initial=0) - depth) / max(1e-12, float(np.ptp(depth)) if len(depth) else 1)
     return colours + (HAZE * far)[:, None] * (1 - colours)
 
 
 def shaded(colours: np.ndarray, corners: np.ndarray) -> np.ndarray:
-    """Colours of flat faces in light.
+    """Return colours of flat faces in light.
 
     Parameters
     ----------
     colours : ndarray, shape (n, 3)
     corners : ndarray, shape (n, p, 3)
-        As `seen_from` has them.
+        As returned by `seen_from`.
     """
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     length = np.maximum(1e-300, np.linalg.norm(normal, axis=1))

@@ -14,11 +14,11 @@ from portpart.graphs import Blocks, GraphLike, first_true
 from portpart.plot.links import links_between
 
 FIRST = ("#4477aa", "#ee8866", "#44bb99", "#eedd88", "#aa3377", "#99ddff", "#bbcc33", "#ffaabb")
-"""The first colours, of Paul Tol's schemes; more are as far from all before as can be."""
+"""The first colours, of Paul Tol's schemes; later ones are as far as possible from all before."""
 
 LIGHTNESS = (0.52, 0.9)
 CHROMA = (0.07, 0.19)
-"""Of colours in OKLab: text is read on them, lines are seen on them."""
+"""Chroma of colours in OKLab: text is readable on them, lines are visible on them."""
 
 TO_LMS = np.array([[0.4122214708, 0.5363325363, 0.0514459929],
                    [0.2119034982, 0.6806995451, 0.1073969566],
@@ -26,7 +26,7 @@ TO_LMS = np.array([[0.4122214708, 0.5363325363, 0.0514459929],
 TO_LAB = np.array([[0.2104542553, 0.7936177850, -0.0040720468],
                    [1.9779984951, -2.4285922050, 0.4505937099],
                    [0.0259040371, 0.7827717662, -0.8086757660]])
-"""Linear RGB to OKLab (Ottosson, 2020), a cube root between the two."""
+"""Linear RGB to OKLab (Ottosson, 2020), with a cube root between the two."""
 
 EYES = (
     np.eye(3),
@@ -35,7 +35,7 @@ EYES = (
     np.array([[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216],
               [-0.003882, -0.048116, 1.051998]]),
 )
-"""Linear RGB as it is seen: by most, without green and without red cones (Machado et al., 2009)."""
+"""Linear RGB as seen with all cones, without green and without red cones (Machado et al., 2009)."""
 
 
 def block_colors(graph: GraphLike, part: Blocks, k: int | None = None) -> np.ndarray:
@@ -56,9 +56,9 @@ def block_colors(graph: GraphLike, part: Blocks, k: int | None = None) -> np.nda
 
     Notes
     -----
-    Greedy colouring, blocks with most neighbours first, of the colours that are free the one that
-    has been used least.  There are eight colours for all but dense quotient graphs, and as many
-    as are needed for these, far apart for all kinds of colour vision.
+    Greedy colouring: blocks with most neighbours come first, and each gets the least used of its
+    free colours. There are eight colours, or more for dense quotient graphs, far apart for all
+    kinds of colour vision.
 
     Examples
     --------
@@ -71,18 +71,18 @@ def block_colors(graph: GraphLike, part: Blocks, k: int | None = None) -> np.nda
 
 
 def colors_of(links: csr_array) -> np.ndarray:
-    """Colours of blocks that are neighbours where `links`, symmetric, has an entry."""
+    """Return colours of blocks that are neighbours if `links`, symmetric, has an entry."""
     coloring = greedy_coloring(links)
     return palette(max(len(FIRST), int(coloring.max(initial=0)) + 1))[coloring]
 
 
 def wanted_colors(colors: ArrayLike | None, k: int, links: Callable[[], csr_array]) -> np.ndarray:
-    """The caller's colours of `k` blocks, or if there are none those of blocks with `links`."""
+    """Return the caller's colours of `k` blocks, or by default those of blocks with `links`."""
     return colors_of(links()) if colors is None else checked_colors(colors, k)
 
 
 def checked_colors(colors: ArrayLike, k: int) -> np.ndarray:
-    """Colours that a caller has, one for each of `k` blocks."""
+    """Return a caller's colours, one for each of `k` blocks."""
     try:
         array = np.asarray(colors, np.float64)
     except (TypeError, ValueError):
@@ -99,7 +99,7 @@ def checked_colors(colors: ArrayLike, k: int) -> np.ndarray:
 
 
 def greedy_coloring(links: csr_array) -> np.ndarray:
-    """A number for each row of a symmetric matrix; those of neighbours differ."""
+    """Return a number for each row of a symmetric matrix; those of neighbours differ."""
     offsets, targets = links.indptr.tolist(), links.indices
     number = np.full(links.shape[0], -1)
     used = [0] * len(FIRST)
@@ -116,7 +116,7 @@ def greedy_coloring(links: csr_array) -> np.ndarray:
 
 @functools.cache
 def palette(count: int) -> np.ndarray:
-    """The first `count` colours, each far from all before, shape (count, 3)."""
+    """Return the first `count` colours, each far from all before, shape (count, 3)."""
     first = np.array([[int(name[at:at + 2], 16) / 255 for at in (1, 3, 5)] for name in FIRST])
     if count <= len(first):
         return first[:count]
@@ -137,7 +137,7 @@ def palette(count: int) -> np.ndarray:
 
 
 def _candidates(count: int) -> np.ndarray:
-    """A grid of colours that are neither too dark nor too pale, at least `count`."""
+    """Return a grid of at least `count` colours that are neither too dark nor too pale."""
     steps = np.linspace(0, 1, max(17, round(4 * count ** (1 / 3))))
     grid = np.stack(np.meshgrid(steps, steps, steps, indexing="ij"), axis=-1).reshape(-1, 3)
     lab = _oklab(_linear(grid))
@@ -147,7 +147,7 @@ def _candidates(count: int) -> np.ndarray:
 
 
 def _linear(colours: np.ndarray) -> np.ndarray:
-    """Linear RGB of sRGB."""
+    """Return the linear RGB of sRGB."""
     return np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
 
 

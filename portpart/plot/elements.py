@@ -1,4 +1,4 @@
-"""Meshes whose elements are in the colours of their blocks."""
+"""Meshes with elements in the colours of their blocks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from portpart.plot.raster import Window, window_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# The elements of a mesh as polygons: those of the plane, and the surface of those of space -----
+# The elements of a mesh as polygons: elements in the plane, surfaces in space ------------------
 
 
 FACES: dict[int, tuple[tuple[int, ...], ...]] = {
@@ -25,7 +25,7 @@ FACES: dict[int, tuple[tuple[int, ...], ...]] = {
     6: ((0, 1, 2), (3, 4, 5), (0, 1, 4, 3), (1, 2, 5, 4), (0, 2, 5, 3)),
     8: ((0, 1, 2, 3), (4, 5, 6, 7), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (0, 3, 7, 4)),
 }
-"""In space, by number of nodes: triangles, tetrahedra, pyramids, wedges and hexahedra."""
+"""Elements of space, by number of nodes: triangles, tetrahedra, pyramids, wedges and hexahedra."""
 
 
 class Polygons(NamedTuple):
@@ -36,12 +36,13 @@ class Polygons(NamedTuple):
 
 
 def polygons_of(mesh: Mesh, dimension: int) -> list[Polygons]:
-    """What is drawn of a mesh: its elements in the plane, in space the faces of one element.
+    """Return the polygons of a mesh: its elements in the plane, in space the faces of a single
+    element.
 
     Raises
     ------
     InputError
-        If an element of space is of a kind that is not known.
+        If an element of space is of an unknown kind.
     """
     sizes = np.diff(mesh.offsets)
     found = []
@@ -59,7 +60,7 @@ def polygons_of(mesh: Mesh, dimension: int) -> list[Polygons]:
 
 
 def _outer(faces: list[Polygons]) -> list[Polygons]:
-    """The faces that belong to one element only."""
+    """Return the faces that belong to one element only."""
     outer = []
     for corners in (3, 4):
         same = [each for each in faces if each.nodes.shape[1] == corners]
@@ -74,7 +75,7 @@ def _outer(faces: list[Polygons]) -> list[Polygons]:
 
 
 def borders(polygons: list[Polygons], part: np.ndarray) -> np.ndarray:
-    """Sides between polygons of different blocks: their nodes, shape (count, 2)."""
+    """Return the sides between polygons of different blocks: their nodes, shape (count, 2)."""
     sides, blocks = [], []
     for nodes, elements in polygons:
         ends = np.stack([nodes, np.roll(nodes, -1, axis=1)], axis=-1).reshape(-1, 2)
@@ -89,14 +90,14 @@ def borders(polygons: list[Polygons], part: np.ndarray) -> np.ndarray:
     return side[1:][shared]
 
 
-# Meshes whose elements are in the colours of their blocks --------------------------------------
+# Meshes with elements in the colours of their blocks -------------------------------------------
 
 
 MANY = 50_000
-"""Elements of the plane above which they are drawn as points."""
+"""Maximum number of elements of the plane that are drawn as polygons; more are drawn as points."""
 
 OUTLINED = 10_000
-"""Elements up to which each has an outline."""
+"""Maximum number of elements that have outlines."""
 
 
 def draw_elements(ax: Axes, points: np.ndarray, mesh: Mesh, part: np.ndarray, colours: np.ndarray,
@@ -162,7 +163,7 @@ def _draw_on_axes_of_space(ax: Axes, points: np.ndarray, polygons: list[Polygons
 
 
 def centres_of(points: np.ndarray, mesh: Mesh) -> np.ndarray:
-    """The mean of the nodes of each element."""
+    """Return the mean of the nodes of each element."""
     sizes = np.diff(mesh.offsets)
     element = np.repeat(np.arange(mesh.num_elements), sizes)
     sums = [np.bincount(element, column[mesh.nodes], mesh.num_elements) for column in points.T]

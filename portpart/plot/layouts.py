@@ -20,33 +20,33 @@ from portpart.plot.links import either_graph
 
 # Places for the vertices of graphs without coordinates -----------------------------------------
 #
-# Up to `DENSE` vertices the two smoothest eigenvectors of the normalised Laplacian, exact, and
-# then
-# stress majorisation (Gansner, Koren and North, 2004).  Larger ones: the two smoothest vectors
-# among
-# the distances from a few far apart vertices (Koren's subspace, 2003), improved by LOBPCG.
+# Up to `DENSE` vertices: the two smoothest eigenvectors of the normalised Laplacian, exact, then
+# stress majorisation (Gansner, Koren and North, 2004). Larger graphs: the two smoothest vectors
+# among the distances from a few vertices that are far apart (Koren's subspace, 2003), improved by
+# LOBPCG.
 
 
 DENSE = 800
-"""Vertices of a component up to which everything is exact."""
+"""Maximum number of vertices of a component that is treated exactly."""
 
 PIVOTS = 24
-"""Vertices from which distances are counted."""
+"""Number of vertices from which distances are measured."""
 
 SWEEPS = 60
-"""Of stress majorisation."""
+"""Number of iterations of stress majorisation."""
 
 ITERATIONS = 40
-"""Of LOBPCG, up to `SOLVED` arcs."""
+"""Number of iterations of LOBPCG, for up to `SOLVED` arcs."""
 
 SOLVED = 2_000_000
 
 CROWDED = 0.4
-"""Of the width: what the middle four fifths of all vertices take at least."""
+"""Minimum share of the width for the middle four fifths of all vertices."""
 
 
 def layout(graph: GraphLike) -> np.ndarray:
-    """Places in the plane for vertices that have none, neighbours near each other.
+    """Compute places in the plane for vertices without coordinates, with neighbours near each
+    other.
 
     Parameters
     ----------
@@ -56,14 +56,14 @@ def layout(graph: GraphLike) -> np.ndarray:
     Returns
     -------
     numpy.ndarray of float64, shape (n, 2)
-        Components stand side by side, each as large as it has vertices.
+        Components are side by side, each with a size by its number of vertices.
 
     Notes
     -----
     Spectral: the two eigenvectors of the normalised Laplacian with the smallest eigenvalues above
-    zero.  Of components of up to 800 vertices they are exact, and places then follow the lengths of
-    shortest paths.  In larger ones they are looked for among combinations of the distances from 24
-    vertices, so that time is that of 24 walks through the graph, some seconds for a million
+    zero.  In components of up to 800 vertices they are exact, and places are then adapted to the
+    lengths of shortest paths. In larger ones they are combinations of the distances from 24
+    vertices, so that the time is that of 24 searches of the graph, some seconds for a million
     vertices.  The same graph always has the same layout.
 
     Examples
@@ -82,7 +82,7 @@ def layout(graph: GraphLike) -> np.ndarray:
 
 
 def places_of(matrix: csr_array, lengths: csr_array | None = None) -> np.ndarray:
-    """Places for the rows of a symmetric matrix; edges are 1 long, or as `lengths` says."""
+    """Return places for the rows of a symmetric matrix; edges have length 1, or `lengths`."""
     n = matrix.shape[0]
     matrix, lengths = _compact(matrix), None if lengths is None else _compact(lengths)
     count, component = connected_components(matrix, directed=False)
@@ -100,7 +100,7 @@ def places_of(matrix: csr_array, lengths: csr_array | None = None) -> np.ndarray
 
 
 def component_places(matrix: csr_array, lengths: csr_array | None) -> np.ndarray:
-    """Places for a connected graph of at least two vertices, centred, of size about 1."""
+    """Return places for a connected graph of at least two vertices, centred, of size about 1."""
     n = matrix.shape[0]
     if n == 2:
         return np.array([[-0.5, 0.0], [0.5, 0.0]])
@@ -114,7 +114,7 @@ def component_places(matrix: csr_array, lengths: csr_array | None) -> np.ndarray
 
 
 def _compact(matrix: csr_array) -> csr_array:
-    """The same with indices of 32 bits, which SciPy's walks through graphs want."""
+    """Return the matrix with indices of 32 bits, which SciPy's searches of graphs need."""
     if matrix.nnz > MAX_INT32:
         raise InputError(f"a graph of {matrix.nnz} arcs has no layout; {MAX_INT32} are the most")
     return csr_array((matrix.data, matrix.indices.astype(np.int32),
@@ -122,7 +122,7 @@ def _compact(matrix: csr_array) -> csr_array:
 
 
 def _joined_through_nets(graph: Hypergraph) -> csr_array:
-    """The graph of vertices and nets, joined by pins; vertices first."""
+    """Return the graph of vertices and nets, joined by pins; vertices first."""
     to_host, n, m = graph.space.to_host, graph.num_vertices, graph.num_nets
     pins = to_host(graph.net_pins)
     nets = n + np.repeat(np.arange(m), np.diff(to_host(graph.net_offsets)))
@@ -131,14 +131,14 @@ def _joined_through_nets(graph: Hypergraph) -> csr_array:
 
 
 def _spectrum(matrix: csr_array) -> np.ndarray:
-    """The eigenvectors of the two smallest eigenvalues above zero, divided by sqrt(degree)."""
+    """Return eigenvectors of the two smallest eigenvalues above zero, divided by sqrt(degree)."""
     smooth, root = laplacian(matrix.toarray(), normed=True, return_diag=True)
     _, vectors = np.linalg.eigh(smooth)
     return _signed(vectors[:, 1:3] / root[:, None])
 
 
 def _subspace(matrix: csr_array) -> np.ndarray:
-    """As `_spectrum`, but in the space of a few vectors of distances."""
+    """Return the same as `_spectrum`, in the space of a few vectors of distances."""
     from scipy.sparse.linalg import lobpcg
 
     smooth, root = laplacian(matrix, normed=True, return_diag=True)
@@ -150,14 +150,14 @@ def _subspace(matrix: csr_array) -> np.ndarray:
     vectors = basis @ inside[:, :2]
     if matrix.nnz <= SOLVED:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # says how far it got
+            warnings.simplefilter("ignore", UserWarning)  # reports its progress
             _, vectors = lobpcg(smooth, vectors, Y=constant, largest=False, tol=1e-6,
                                 maxiter=ITERATIONS)
     return _evened(_signed(vectors / root[:, None]))
 
 
 def _evened(places: np.ndarray) -> np.ndarray:
-    """Places that are not in a heap: half by their ranks, where most would be in the middle."""
+    """Return places that are less concentrated: half by their ranks if most are in the middle."""
     low, high = np.quantile(places, [0.1, 0.9], axis=0)
     is_tight = high - low < CROWDED * np.ptp(places, axis=0)
     ranks = places.argsort(axis=0, kind="stable").argsort(axis=0) / len(places) - 0.5
@@ -166,7 +166,9 @@ def _evened(places: np.ndarray) -> np.ndarray:
 
 
 def _distances(matrix: csr_array) -> np.ndarray:
-    """Edges on the way from each of some vertices, every one as far from those before as can be."""
+    """Return numbers of edges from each of some vertices, which are as far as possible from each
+    other.
+    """
     n = matrix.shape[0]
     columns, nearest, pivot = [], np.full(n, n), 0
     for _ in range(PIVOTS):
@@ -179,14 +181,14 @@ def _distances(matrix: csr_array) -> np.ndarray:
 
 
 def _depths(order: np.ndarray, before: np.ndarray) -> np.ndarray:
-    """Depths in a tree whose vertices are listed level by level."""
+    """Return depths in a tree whose vertices are listed level by level."""
     depths = np.zeros(len(order), np.int64)
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
     parents = place[before[order[1:]]]
     begin, end, depth = 0, 1, 0
     while end < len(order):
-        # the children of one level stand together
+        # the children of one level are contiguous
         begin, end = end, 1 + int(np.searchsorted(parents, end))
         depth += 1
         depths[order[begin:end]] = depth
@@ -194,7 +196,7 @@ def _depths(order: np.ndarray, before: np.ndarray) -> np.ndarray:
 
 
 def _relaxed(places: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Move places until their distances are about `lengths`, the near ones above all."""
+    """Move places until their distances are about `lengths`, mainly the short ones."""
     from scipy.linalg import cho_factor, cho_solve
 
     n = len(places)
@@ -218,21 +220,21 @@ def _relaxed(places: np.ndarray, lengths: np.ndarray) -> np.ndarray:
 
 
 def _spiral(count: int) -> np.ndarray:
-    """Points evenly distributed over a disc of radius 1, as the seeds of a sunflower are."""
+    """Return points evenly distributed over a disc of radius 1, like the seeds of a sunflower."""
     angle = np.arange(count) * np.pi * (3 - np.sqrt(5))
     radius = np.sqrt((np.arange(count) + 0.5) / max(1, count))
     return np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1)
 
 
 def _signed(vectors: np.ndarray) -> np.ndarray:
-    """Vectors whose largest entry is positive."""
+    """Return vectors whose largest entry is positive."""
     largest = np.abs(vectors).argmax(axis=0)
     signs = np.where(vectors[largest, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
     return vectors * signs
 
 
 def _upright(places: np.ndarray) -> np.ndarray:
-    """Places turned so that they are widest from left to right, in a box 1 wide or high."""
+    """Return places turned so that they are widest from left to right, in a box 1 wide or high."""
     places = places - places.mean(axis=0)
     _, axes = np.linalg.eigh(places.T @ places)
     places = places @ _signed(axes[:, ::-1])
@@ -240,7 +242,7 @@ def _upright(places: np.ndarray) -> np.ndarray:
 
 
 def _side_by_side(places: np.ndarray, members: list[np.ndarray]) -> np.ndarray:
-    """Components in rows, the largest first, each in a box whose area follows from its size."""
+    """Place components in rows, the largest first, each in a box whose area depends on its size."""
     room = np.sqrt(sum(len(own) for own in members)) if members else 0.0
     placed = np.zeros_like(places)
     left = below = height = 0.0
@@ -256,18 +258,20 @@ def _side_by_side(places: np.ndarray, members: list[np.ndarray]) -> np.ndarray:
     return placed
 
 
-# Where blocks are placed, how large their discs are, and vertices that gather around them ------
+# Places of blocks, sizes of their discs, and vertices that gather around them ------------------
 
 
 DISC_SHARE = 0.14
-"""Of the picture that all discs cover together."""
+"""Share of the picture that all discs cover together."""
 
 TOGETHER = 0.7
-"""Share of vertices whose nearest one is of their block, from which blocks can be distinguished."""
+"""Minimum share of vertices whose nearest vertex is in their block, for blocks to be
+distinguishable.
+"""
 
 
 def places_of_blocks(links: csr_array) -> np.ndarray:
-    """Places for blocks, strongly linked ones near each other, shape (k, 2)."""
+    """Return places for blocks, with strongly linked ones near each other, shape (k, 2)."""
     joined, lengths = links.astype(np.float64), links.astype(np.float64)
     joined.data[:] = 1
     mean = lengths.data.sum() / max(1, lengths.nnz) or 1.0
@@ -276,13 +280,15 @@ def places_of_blocks(links: csr_array) -> np.ndarray:
 
 
 def middles(points: np.ndarray, part: np.ndarray, k: int) -> np.ndarray:
-    """The middle of the points of each block, shape (k, 2)."""
+    """Return the middle of the points of each block, shape (k, 2)."""
     sums = [np.bincount(part, column, k) for column in points[:, :2].T]
     return np.stack(sums, axis=1) / np.maximum(1, np.bincount(part, minlength=k))[:, None]
 
 
 def disc_radii(places: np.ndarray, weights: np.ndarray, share: float = DISC_SHARE) -> np.ndarray:
-    """Radii of discs whose areas are as the weights, of which nine tenths do not overlap."""
+    """Return radii of discs with areas proportional to the weights, nine tenths of which do not
+    overlap.
+    """
     extent = np.ptp(places, axis=0) if len(places) else np.zeros(2)
     widest = float(extent.max()) or 1.0
     area = share * max(float(extent.prod()), (0.3 * widest) ** 2)
@@ -295,10 +301,10 @@ def disc_radii(places: np.ndarray, weights: np.ndarray, share: float = DISC_SHAR
 
 
 def gathered(places: np.ndarray, part: np.ndarray, links: csr_array) -> np.ndarray:
-    """The same places if blocks are together there; else each block is a disc.
+    """Return the same places if blocks are distinguishable; otherwise each block is a disc.
 
-    Few graphs fit into the plane: in a layout of a large circuit or social network the blocks lie
-    on top of each other.  Then a block's vertices fill a disc in the order of their places.
+    Few graphs fit into the plane: in a layout of a large circuit or social network the blocks
+    overlap. Then a block's vertices fill a disc in the order of their places.
     """
     k = links.shape[0]
     if k < 2 or len(places) <= DENSE or _share_together(places, part) >= TOGETHER:
@@ -314,14 +320,14 @@ def gathered(places: np.ndarray, part: np.ndarray, links: csr_array) -> np.ndarr
 
 
 def _share_together(places: np.ndarray, part: np.ndarray) -> float:
-    """Share of the points whose nearest other point is of the same block."""
+    """Return the share of the points whose nearest other point is of the same block."""
     _, near = cKDTree(places).query(places, k=2, workers=-1)
     other = np.where(near[:, 0] == np.arange(len(part)), near[:, 1], near[:, 0])
     return float((part[other] == part).mean())
 
 
 def _ranks(values: np.ndarray, part: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """The place of each value among those of its block, between 0 and 1."""
+    """Return the place of each value among those of its block, between 0 and 1."""
     order = np.lexsort((values, part))
     begin = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     ranks = np.empty(len(values))

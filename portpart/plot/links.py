@@ -1,4 +1,4 @@
-"""Which blocks are neighbours, and how strongly: of graphs, hypergraphs, meshes, bare points."""
+"""Neighbouring blocks and the strength of their links: in graphs, hypergraphs, meshes, points."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from portpart.inputs import as_graph, as_hypergraph, is_hypergraph
 from portpart.metrics import quotient_graph
 
 MAX_TOUCHED = 1000
-"""Blocks that a net touches which links them."""
+"""Maximum number of blocks of a net that links blocks."""
 
 Ends = tuple[np.ndarray, np.ndarray]
-"""Two ends of each of some edges."""
+"""Both ends of edges."""
 
 NEIGHBOURS = 6
 """Number of nearest points that count as neighbours if there are no edges."""
 
 SAMPLE = 200_000
-"""Points that are examined for that."""
+"""Number of points that are examined for this."""
 
 
 def either_graph(graph: GraphLike) -> EitherGraph:
-    """What holds a graph or a hypergraph, as that."""
+    """Return an object with a graph or a hypergraph as a `Graph` or `Hypergraph`."""
     if isinstance(graph, (Graph, Hypergraph)):
         return graph
     return as_hypergraph(graph) if is_hypergraph(graph) else as_graph(graph, copy=False)
@@ -31,7 +31,7 @@ def either_graph(graph: GraphLike) -> EitherGraph:
 
 def drawn_blocks(part: Blocks | None, count: int, k: int | None = None,
                  graph: EitherGraph | None = None) -> tuple[np.ndarray, int]:
-    """The block of each of `count` vertices, and the number of blocks, 0 if unknown.
+    """Return the block of each of `count` vertices, and the number of blocks, 0 if unknown.
 
     `graph` has the names of the vertices, if they have names.
     """
@@ -39,14 +39,15 @@ def drawn_blocks(part: Blocks | None, count: int, k: int | None = None,
 
 
 def links_between(graph: GraphLike, part: Blocks, k: int | None = None) -> csr_array:
-    """Weight of the edges between each two blocks; of the nets that touch both, of a hypergraph.
+    """Return the weight of the edges between each two blocks; for a hypergraph, of the nets with
+    pins in both.
 
-    Nets that touch more than `MAX_TOUCHED` blocks are left out: they would link all with all.
+    Nets with pins in more than `MAX_TOUCHED` blocks are left out: they would link all with all.
 
     Returns
     -------
     scipy.sparse.csr_array of int64, shape (k, k)
-        Symmetric, nothing on the diagonal.
+        Symmetric, with a zero diagonal.
     """
     graph = either_graph(graph)
     blocks, k = drawn_blocks(part, graph.num_vertices, k, graph)
@@ -58,7 +59,7 @@ def links_between(graph: GraphLike, part: Blocks, k: int | None = None) -> csr_a
 
 
 def ends_of_edges(graph: EitherGraph) -> Ends:
-    """The ends of each edge, once; a net has an edge from each of its pins to the next."""
+    """Return the ends of each edge, once; a net has an edge from each of its pins to the next."""
     if isinstance(graph, Graph):
         arcs = graph.to_scipy().tocoo()
         once = arcs.row < arcs.col
@@ -71,13 +72,13 @@ def ends_of_edges(graph: EitherGraph) -> Ends:
 
 
 def links_of_mesh(mesh: Mesh, part: np.ndarray, k: int) -> csr_array:
-    """Nodes that each two blocks of elements share."""
+    """Return the number of nodes that each two blocks of elements share."""
     blocks = np.repeat(part, np.diff(mesh.offsets))
     return _shared(mesh.nodes, blocks, np.ones(mesh.num_nodes, np.int64), k)
 
 
 def links_of_points(points: np.ndarray, part: np.ndarray, k: int) -> csr_array:
-    """How often a point of one block is among the nearest of a point of another."""
+    """Return how often a point of one block is among the nearest of a point of another."""
     from scipy.spatial import cKDTree
 
     step = -(-len(points) // SAMPLE) or 1
@@ -102,7 +103,7 @@ def _links_of_nets(graph: Hypergraph, part: np.ndarray, k: int) -> csr_array:
 
 
 def _shared(groups: np.ndarray, blocks: np.ndarray, weights: np.ndarray, k: int) -> csr_array:
-    """Weight of the groups that have members in both of two blocks, and in not too many others."""
+    """Return the weight of groups with members in both of two blocks, and in few others."""
     pairs = np.unique(groups.astype(np.int64) * max(1, k) + blocks)
     group, block = np.divmod(pairs, max(1, k))
     few = np.bincount(group, minlength=1)[group] <= MAX_TOUCHED

@@ -1,4 +1,4 @@
-"""What processes send to each other, in the order of the machine."""
+"""Traffic between processes, in the order of the machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 CELLS = 1024
-"""Along a side; of more elements, several share a cell."""
+"""Maximum number of cells along a side; more elements share cells."""
 
 
 def traffic(result: Any, part: Blocks | None = None, topology: Topology | None = None, *,
@@ -39,7 +39,8 @@ def traffic(result: Any, part: Blocks | None = None, topology: Topology | None =
     -------
     matplotlib.axes.Axes
         Elements in their order, in which the innermost level varies fastest, with lines around the
-        groups of each level, the thicker the further out: what is near the diagonal stays near.
+        groups of each level, thicker ones around outer groups: traffic close to the diagonal is
+        between near elements.
 
     Raises
     ------
@@ -83,7 +84,9 @@ def _matrix_of(result: Any, part: Blocks | None, topology: Topology | None) -> c
 
 
 def binned(matrix: csr_array) -> tuple[np.ndarray, int]:
-    """A matrix of at most `CELLS` rows: sums of squares of cells, and how long their sides are."""
+    """Return a matrix of at most `CELLS` rows, sums of squares of cells, and the length of their
+    sides.
+    """
     each = -(-matrix.shape[0] // CELLS) or 1
     size = -(-matrix.shape[0] // each)
     entries = matrix.tocoo()
@@ -93,7 +96,7 @@ def binned(matrix: csr_array) -> tuple[np.ndarray, int]:
 
 
 def _draw_cells(ax: Axes, cells: np.ndarray, k: int) -> None:
-    """Draw positive entries by their logarithm; zeros stay white."""
+    """Draw positive entries by their logarithm; zeros are white."""
     from matplotlib.colors import LogNorm
 
     positive = cells[cells > 0]

@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
 
 SAMPLE = 30_000
-"""Edges of a large graph that are drawn."""
+"""Maximum number of edges of a large graph that are drawn."""
 
 NAMED = 100
-"""Blocks up to which each disc has its number."""
+"""Maximum number of blocks with a number on each disc."""
 
 
 def graph(graph: GraphLike, part: Blocks | None = None, *, points: ArrayLike | None = None,
           k: int | None = None, colors: ArrayLike | None = None, ax: Axes | None = None) -> Axes:
-    """Draw a graph or a hypergraph without coordinates, perhaps in the colours of its blocks.
+    """Draw a graph or a hypergraph without coordinates, optionally in the colours of its blocks.
 
     Parameters
     ----------
@@ -39,8 +39,8 @@ def graph(graph: GraphLike, part: Blocks | None = None, *, points: ArrayLike | N
     part : array_like of int, shape (n,), PartitionResult or Session, optional
         Block of each vertex; default: one colour for all.
     points : array_like of float, shape (n, 2), optional
-        Places of the vertices; default: those of :func:`layout`, or where blocks of more than 800
-        vertices would lie on top of each other there, each block a disc.
+        Places of the vertices; default: those of :func:`layout`, or if blocks of more than 800
+        vertices would overlap there, a disc for each block.
     k : int, optional
         Number of blocks; default: that of the result, or the largest block number plus one.
     colors : array_like, shape (k, 3), optional
@@ -61,7 +61,7 @@ def graph(graph: GraphLike, part: Blocks | None = None, *, points: ArrayLike | N
 
     Notes
     -----
-    Up to 4,000 vertices each is a disc and each edge a line, dark between blocks.  Larger graphs
+    Up to 4,000 vertices are drawn as discs and edges as lines, dark between blocks.  Larger graphs
     become an image, with 30,000 of their edges at equal steps.  Nets are lines from pin to pin.
 
     Examples
@@ -91,7 +91,7 @@ def graph(graph: GraphLike, part: Blocks | None = None, *, points: ArrayLike | N
 
 
 def checked_points(points: ArrayLike, graph: EitherGraph) -> np.ndarray:
-    """Coordinates of the vertices of a graph."""
+    """Return the coordinates of the vertices of a graph."""
     places = host_points(points)
     if len(places) != graph.num_vertices:
         raise InputError(f"{len(places)} points for a graph of {graph.num_vertices} vertices")
@@ -116,7 +116,7 @@ def _draw_large(ax: Axes, scene: Scene) -> None:
 
 
 def sampled(ends: Ends) -> Ends:
-    """Ends of `SAMPLE` edges at most, at equal steps."""
+    """Return the ends of at most `SAMPLE` edges, at equal steps."""
     step = -(-len(ends[0]) // SAMPLE) or 1
     return ends[0][::step], ends[1][::step]
 
@@ -148,9 +148,9 @@ def quotient(graph: GraphLike, part: Blocks, *, points: ArrayLike | None = None,
     Raises
     ------
     ImportError
-        If there is no Matplotlib.
+        If Matplotlib is not installed.
     InputError
-        If places, blocks and graph do not fit each other.
+        If points, blocks and graph do not fit each other.
 
     Examples
     --------
@@ -177,7 +177,7 @@ def quotient(graph: GraphLike, part: Blocks, *, points: ArrayLike | None = None,
 
 def _draw_blocks(ax: Axes, places: np.ndarray, radii: np.ndarray, colours: np.ndarray,
                  links: csr_array) -> None:
-    """Draw a disc for each block, and lines that are as wide as links are strong."""
+    """Draw a disc for each block, and lines whose width is the strength of links."""
     from matplotlib.collections import LineCollection, PatchCollection
     from matplotlib.patches import Circle
 

@@ -1,4 +1,4 @@
-"""Pictures of a report as text that stands in a page: SVG, or PNG where there is very much."""
+"""Pictures of a report as text in a page: SVG, or PNG for very many elements."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
     from portpart.graphs import MeshLike
 
 DRAWN = 1000
-"""Vertices up to which a picture is made of lines, not of pixels."""
+"""Maximum number of vertices of a picture that is made of lines, not of pixels."""
 
 DISCS = 2000
-"""Blocks up to which there is a picture of the quotient graph."""
+"""Maximum number of blocks with a picture of the quotient graph."""
 
 SHARP = 170
-"""Pixels an inch."""
+"""Pixels per inch."""
 
 
 class Picture(NamedTuple):
-    """A picture, which is HTML, with a line of text below."""
+    """A picture as HTML, with a line of text below."""
 
     html: str
     caption: str
@@ -46,7 +46,7 @@ class Picture(NamedTuple):
 
 def figures(found: ReportData, points: ArrayLike | None,
             mesh: MeshLike | None) -> Iterator[Picture]:
-    """The pictures of a partition."""
+    """Yield the pictures of a partition."""
     colours = colors_of(found.links)
     count = found.graph.num_vertices
     if points is not None:
@@ -93,7 +93,7 @@ def _connectivity(found: ReportData, ax: Axes) -> None:
 def _picture(name: str, draw: Callable[[Axes], object], caption: str,
              size: tuple[float, float] = (6.4, 6), *, wide: bool = False,
              many: bool = False) -> Picture:
-    """What `draw` draws as an element of the page, the same bytes each time."""
+    """Draw with `draw` into an element of the page, with the same bytes each time."""
     try:
         with late_signals():
             import matplotlib

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from matplotlib.collections import LineCollection
 
 FEW = 4000
-"""Points up to which each is a disc, and edges inside of blocks are drawn."""
+"""Maximum number of points that are drawn as discs, with edges inside of blocks."""
 
 PALER = 0.35
-"""How much white is in edges inside of blocks."""
+"""Share of white in edges inside of blocks."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,11 @@ class Scene:
     Attributes
     ----------
     points : ndarray, shape (n, 2) or (n, 3)
-        A third coordinate is the way to the eye, unless axes have three dimensions.
+        A third coordinate points to the eye, unless axes have three dimensions.
     colours : ndarray, shape (n, 3)
     part : ndarray of int64, shape (n,)
     ends : two ndarrays, shape (m,), or None
-        Of each edge once.
+        Ends of each edge once.
     edges : {"cut", "all", "none"}
     """
 
@@ -45,7 +45,7 @@ class Scene:
 
 
 def draw_points(ax: Axes, scene: Scene, window: Window | None, view: tuple[float, float]) -> None:
-    """Draw points and edges; those of space as seen from `view` if `ax` is flat."""
+    """Draw points and edges; points of space as seen from `view` if `ax` is flat."""
     if not len(scene.points):
         return
     if scene.points.shape[1] == 3 and ax.name == "3d":
@@ -73,7 +73,7 @@ def _as_discs(ax: Axes, scene: Scene, window: Window) -> None:
 
 
 def disc_area(ax: Axes, points: np.ndarray, window: Window) -> float:
-    """Area of a marker, in square points, of which all together cover a third of the axes."""
+    """Return the area of a marker in square points; all together cover a third of the axes."""
     box = ax.get_window_extent()
     inches = (box.width * box.height) / ax.figure.dpi**2
     inside = ((points[:, 0] >= window[0]) & (points[:, 0] <= window[1])
@@ -82,7 +82,7 @@ def disc_area(ax: Axes, points: np.ndarray, window: Window) -> float:
 
 
 def edge_lines(scene: Scene, window: Window) -> LineCollection:
-    """The edges to draw: dark between blocks, in the colour of their block inside."""
+    """Return the edges to draw: dark between blocks, in the colour of their block inside."""
     from matplotlib.collections import LineCollection
 
     tails, heads = wanted_ends(scene)
@@ -102,7 +102,7 @@ def edge_lines(scene: Scene, window: Window) -> LineCollection:
 
 
 def wanted_ends(scene: Scene) -> Ends:
-    """Ends of the edges to draw; edges between blocks last."""
+    """Return the ends of the edges to draw; edges between blocks last."""
     if scene.ends is None or scene.edges == "none":
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     tails, heads = scene.ends

@@ -1,4 +1,4 @@
-"""Pictures of very many points as images: time follows from pixels, not from markers."""
+"""Pictures of very many points as images, whose time depends on pixels, not on markers."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from portpart.plot.canvas import LIGHT
 from portpart.plot.links import Ends
 
 PIXELS = 1200
-"""Along the longer side."""
+"""Number of pixels along the longer side."""
 
 REACH = 0.85
-"""How far a point colours its surroundings, in mean lengths of its edges."""
+"""Distance that a point colours, in mean lengths of its edges."""
 
 FARTHEST = 30
-"""The most, in medians of all: a few edges may be as long as the picture is wide."""
+"""Maximum of this distance, in medians of all: few edges may be as long as the picture is wide."""
 
 NEAREST = 4
-"""Where there are no edges: the distance to the this many-th point takes their place."""
+"""Without edges, the distance to this many-th nearest point replaces their length."""
 
 Window = tuple[float, float, float, float]
 
 
 def window_of(points: np.ndarray, margin: float = 0.02) -> Window:
-    """Left, right, lower and upper end of what is around all points."""
+    """Return the left, right, lower and upper end of a window around all points."""
     low, high = points[:, :2].min(axis=0), points[:, :2].max(axis=0)
     widest = float((high - low).max())
     room = margin * widest or 1.0
@@ -36,7 +36,7 @@ def window_of(points: np.ndarray, margin: float = 0.02) -> Window:
 
 
 def checked_window(window: Sequence[float] | None) -> Window | None:
-    """What a caller wants to see: None for all."""
+    """Return a caller's window; None for all."""
     if window is None:
         return None
     try:
@@ -49,14 +49,14 @@ def checked_window(window: Sequence[float] | None) -> Window | None:
 
 
 def shape_of(window: Window) -> tuple[int, int]:
-    """Rows and columns of an image of a window."""
+    """Return the rows and columns of an image of a window."""
     width, height = window[1] - window[0], window[3] - window[2]
     longest = max(width, height)
     return (max(1, round(PIXELS * height / longest)), max(1, round(PIXELS * width / longest)))
 
 
 def reach_of(points: np.ndarray, ends: Ends | None) -> np.ndarray:
-    """How far each point colours its surroundings: about as far as its neighbours are."""
+    """Return how far each point colours its surroundings: about as far as its neighbours are."""
     if ends is None or not len(ends[0]):
         near = min(NEAREST + 1, len(points))
         distance, _ = cKDTree(points).query(points, k=[near], workers=-1)
@@ -70,7 +70,8 @@ def reach_of(points: np.ndarray, ends: Ends | None) -> np.ndarray:
 
 def filled_image(points: np.ndarray, colours: np.ndarray, reach: np.ndarray,
                  window: Window) -> np.ndarray:
-    """Each pixel in the colour of the nearest point, clear where that is out of reach.
+    """Return an image with each pixel in the colour of the nearest point, transparent out of its
+    reach.
 
     Parameters
     ----------
@@ -105,9 +106,10 @@ def filled_image(points: np.ndarray, colours: np.ndarray, reach: np.ndarray,
 
 
 def balls_image(points: np.ndarray, colours: np.ndarray, window: Window) -> np.ndarray:
-    """Balls as large as points are apart, those with a larger third coordinate in front.
+    """Return an image of balls as large as points are apart, with larger third coordinates in
+    front.
 
-    As of `filled_image`, in light.
+    The shape is as in `filled_image`; the balls are lit.
     """
     rows, columns = shape_of(window)
     scale = columns / (window[1] - window[0])
@@ -125,7 +127,7 @@ def balls_image(points: np.ndarray, colours: np.ndarray, window: Window) -> np.n
         inside = ((row + y >= 0) & (row + y < rows) & (column + x >= 0) & (column + x < columns))
         pixel = (row[inside] + y) * columns + column[inside] + x
         front = depth[inside] + height > nearest[pixel]
-        # points come from back to front: of those of one pixel the last stays
+        # points come from back to front: the last one of a pixel stays
         pixel, shown = pixel[front], np.flatnonzero(inside)[front]
         nearest[pixel] = depth[shown] + height
         light = np.clip(0.62 + 0.4 * (np.array([x, y, height]) @ LIGHT) / max(1, radius), 0, 1.0)
@@ -135,5 +137,5 @@ def balls_image(points: np.ndarray, colours: np.ndarray, window: Window) -> np.n
 
 
 def ball_radius(count: int, pixels: int) -> int:
-    """Radius in pixels with which this many balls fill a cube that is as wide as the image."""
+    """Return the radius in pixels with which this many balls fill a cube as wide as the image."""
     return int(np.clip(0.5 * np.sqrt(pixels / count ** (2 / 3)), 1, 24))

@@ -18,15 +18,15 @@ from portpart.options import WrittenNumber
 from portpart.plot.links import drawn_blocks, either_graph, links_between
 
 DEFAULT_IMBALANCE = 0.03
-"""Of `portpart.partition`."""
+"""Default of `portpart.partition`."""
 
 LARGEST_LIMIT = 2**63 - 1
-"""No vertices weigh as much."""
+"""Larger than the weight of all vertices."""
 
 
 @dataclass(frozen=True, eq=False)
 class ReportData:
-    """A partition and what it is worth.
+    """A partition and its metrics.
 
     Attributes
     ----------
@@ -36,11 +36,11 @@ class ReportData:
     view : PartitionView or NetsView
     evaluation : Evaluation or HypergraphEvaluation
     limits : ndarray of int64, shape (k,)
-        What each block may weigh.
+        Maximum weight of each block.
     links : csr_array, shape (k, k)
     topology : Topology or None
     costs : ndarray of int64 or None
-        Communication cost by level, of a mapping of a graph.
+        Communication cost by level, for a mapping of a graph.
     """
 
     graph: EitherGraph
@@ -62,7 +62,7 @@ class ReportData:
 def report_data(graph: GraphLike, part: Blocks | None, k: int | None,
                 imbalance: WrittenNumber | None, target: Numbers | None,
                 topology: Topology | None) -> ReportData:
-    """Measure a partition; limits are as :func:`limits_of` has them."""
+    """Measure a partition with the limits of :func:`limits_of`."""
     shown = either_graph(graph)
     topology = getattr(part, "topology", None) if topology is None else topology
     if k is None and topology is not None:
@@ -78,10 +78,10 @@ def report_data(graph: GraphLike, part: Blocks | None, k: int | None,
 
 def limits_of(holder: Blocks | None, total: int, k: int, imbalance: WrittenNumber | None,
               target: Numbers | None) -> np.ndarray:
-    """What each of `k` blocks may weigh, of `total` in all.
+    """Return the maximum weights of `k` blocks with a total weight of `total`.
 
-    Without `imbalance` and `target` that is what a result says, if `holder` is one of as many
-    blocks; `imbalance` None is else that of :func:`portpart.partition`.
+    Without `imbalance` and `target` these are the limits of a result, if `holder` is one with as
+    many blocks; otherwise `imbalance` None means that of :func:`portpart.partition`.
     """
     if k == 0:
         raise InputError("a graph without vertices has no blocks; k= says how many there are")
@@ -94,7 +94,7 @@ def limits_of(holder: Blocks | None, total: int, k: int, imbalance: WrittenNumbe
 
 
 def quality(found: ReportData) -> dict[str, object]:
-    """Every metric by its name."""
+    """Return every metric by its name."""
     costs = {} if found.costs is None else cost_facts(found.costs)
     if found.topology is not None and isinstance(found.view, NetsView):
         costs = {"communication cost": "not defined for hypergraphs"}
@@ -106,7 +106,7 @@ def quality(found: ReportData) -> dict[str, object]:
 
 
 def block_table(found: ReportData) -> dict[str, np.ndarray]:
-    """The columns of a table with a row for each block, by name."""
+    """Return the columns of a table with a row for each block, by name."""
     view = found.view
     return {
         "block": np.arange(found.k),

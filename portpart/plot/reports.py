@@ -19,10 +19,10 @@ from portpart.plot.pictures import figures
 from portpart.plot.report_data import ReportData, block_table, quality, report_data
 
 MAX_ROWS = 2000
-"""Blocks that are listed one by one."""
+"""Maximum number of blocks that are listed one by one."""
 
 OPEN_ROWS = 32
-"""Up to this many the list is open."""
+"""Maximum number of rows of a list that is open at first."""
 
 
 def report(graph: GraphLike, part: Blocks, file: PathLike | None = None, *, k: int | None = None,
@@ -36,7 +36,7 @@ def report(graph: GraphLike, part: Blocks, file: PathLike | None = None, *, k: i
     ----------
     graph : Graph, Hypergraph or any other input of `as_graph`
     part : array_like of int, shape (n,), PartitionResult, MappingResult or Session
-        A result also brings its limits, its times and its machine.
+        A result also has its limits, its times and its machine.
     file : str or PathLike, optional
         File of the page; ``-`` is standard output.  The file is written completely or not at all.
     k : int, optional
@@ -88,7 +88,7 @@ def report(graph: GraphLike, part: Blocks, file: PathLike | None = None, *, k: i
 def page_about(found: ReportData, part: Blocks | None = None, *, points: ArrayLike | None = None,
                mesh: Any = None, title: str | None = None,
                commands: str | Sequence[str] = ()) -> str:
-    """The page of :func:`report` about what is measured already."""
+    """Return the page of :func:`report` about a measured partition."""
     if title is not None and not isinstance(title, str):
         raise InputError(f"title is {shown(title)}; it must be text")
     if mesh is not None and points is None:
@@ -108,7 +108,7 @@ def page_about(found: ReportData, part: Blocks | None = None, *, points: ArrayLi
 
 
 def _tiles(found: ReportData) -> list[tuple[str, object, str]]:
-    """Large numbers: name, value, and a class of the style or nothing."""
+    """Return large numbers: name, value, and a class of the style or an empty string."""
     facts, evaluation = quality(found), found.evaluation
     names = ["cut", next(name for name in ("communication cost", "km1", "communication volume")
                          if isinstance(facts.get(name), int))]
@@ -129,7 +129,7 @@ def _described(found: ReportData) -> str:
 
 
 def _run(found: ReportData, part: Any) -> dict[str, object]:
-    """Facts about the graph and the machine, and about the call that made a result."""
+    """Return facts about the graph and the machine, and about the call that made a result."""
     facts: dict[str, object] = {"weight of the vertices": found.graph.total_vertex_weight,
                                 "mean degree": f"{found.graph.mean_degree:.2f}"}
     if isinstance(found.graph, Graph):
@@ -145,14 +145,14 @@ def _run(found: ReportData, part: Any) -> dict[str, object]:
 
 
 def _listed(columns: dict[str, np.ndarray], over: np.ndarray) -> list[tuple[bool, list[int]]]:
-    """Whether each block is above its limit, and its row; of very many blocks the heaviest."""
+    """Return whether each block is above its limit, and its row; of many blocks, the heaviest."""
     heaviest = np.sort(np.argsort(-columns["weight"], kind="stable")[:MAX_ROWS])
     rows = np.stack(list(columns.values()), axis=1)[heaviest]
     return list(zip(over[heaviest].tolist(), rows.tolist()))
 
 
 def _rendered(**parts: Any) -> str:
-    """The page, everything in it escaped but the pictures."""
+    """Return the page, with everything in it escaped except the pictures."""
     try:
         with late_signals():
             from jinja2 import Environment

@@ -2,9 +2,9 @@
 
 Change ``import pymetis`` to ``import portpart.compat.pymetis as pymetis`` and every
 ``pymetis.part_graph(...)`` and ``pymetis.part_mesh(...)`` runs on portpart: on all cores or a GPU,
-reproducibly, and with the balance as a guarantee.  The other names are PyMETIS's own, but
-``nested_dissection``, which portpart does not offer.  What METIS can and portpart cannot is
-refused; options that only tune METIS's search have no effect.
+reproducibly, and with guaranteed balance. The other names are PyMETIS's own, except
+``nested_dissection``, which portpart does not offer. Options of METIS that portpart cannot honour
+raise an error; options that only tune METIS's search have no effect.
 """
 
 from __future__ import annotations

@@ -57,8 +57,8 @@ def part_graph(
         Chooses METIS's method there and the default balance here: within 0.1 % if true, 3 %
         if false; None is true up to 8 blocks.  ``Options(ufactor=u)`` sets ``u / 1000``.
     contiguous
-        True: every block has to be connected, as with ``Options(contig=1)``.  The result is
-        checked, not mended.
+        True: every block must be connected, as with ``Options(contig=1)``. The result is checked,
+        not repaired.
     options
         ``seed``, ``ufactor``, ``ncuts`` (the number of starts) and ``contig`` are used, another
         ``objtype`` than the cut is refused, ``minconn=1`` has no effect but a warning.  The other
@@ -124,7 +124,7 @@ def _compressed(adjacency: Adjacency | None, xadj: ArrayLike | None,
 
 
 def _compressed_rows(adjacency: Any) -> tuple[list[int], list[Any]]:
-    """Offsets and targets of rows, or of a mapping from 0 ... n - 1 to rows."""
+    """Return offsets and targets of rows, or of a mapping from 0 ... n - 1 to rows."""
     if not hasattr(adjacency, "__len__") or isinstance(adjacency, (str, bytes)):
         raise InputError(f"adjacency is {shown(adjacency)}; a sequence of the neighbours of each "
                          "vertex is needed, or a CSRAdjacency")
@@ -142,7 +142,7 @@ def _compressed_rows(adjacency: Any) -> tuple[list[int], list[Any]]:
 
 
 def _integers(values: ArrayLike) -> Any:
-    """Return lists as an array, an empty one of int64; fractions are refused later, not cut."""
+    """Return lists as an array, an empty one as int64; fractions raise an error later."""
     if isinstance(values, (list, tuple)) and not len(values):
         return np.empty(0, np.int64)
     return values
@@ -170,12 +170,12 @@ def part_mesh(
     n_parts
         Number of blocks, at least 1.
     connectivity
-        Nodes of every element, or whatever else `portpart.as_mesh` takes.  Nodes are numbered
-        from 0 without gaps.
+        Nodes of every element, or another input of `portpart.as_mesh`.  Nodes are numbered from 0
+        without gaps.
     options
-        As in :func:`part_graph`.  The default balance is within 0.1 % up to 8 blocks, with
-        `tpwgts` and with ``ptype=PType.RB``, else within 3 %: METIS stays closer to the shares
-        than its 3 % demand, and the side that follows needs that.
+        As in :func:`part_graph`.  The default balance is within 0.1 % up to 8 blocks, with `tpwgts`
+        and with ``ptype=PType.RB``, else within 3 %: METIS stays closer to the shares than its
+        limit of 3 %, and the side that follows needs that.
     tpwgts
         Target shares of the blocks; equal ones by default.
     gtype
@@ -228,8 +228,8 @@ def part_mesh(
 
 
 def _mesh(connectivity: Any) -> Mesh:
-    """The mesh, every node of it in an element."""
-    # there, a tuple is a sequence of elements like any other
+    """Return the mesh, every node of which must be in an element."""
+    # in PyMETIS, a tuple is a sequence of elements like any other
     mesh = as_mesh(list(connectivity) if isinstance(connectivity, tuple) else connectivity)
     alone = first_true(np.bincount(mesh.nodes, minlength=mesh.num_nodes) == 0)
     if alone is not None:

@@ -1,4 +1,4 @@
-"""What the options of METIS mean to portpart."""
+"""Conversion of METIS's options to those of portpart."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from portpart.metrics import components_per_block
 UNSET = -1
 
 MAX_BISECTED = 8
-"""Up to this many blocks PyMETIS bisects recursively by default."""
+"""Maximum number of blocks for which PyMETIS bisects recursively by default."""
 
 BISECTION_IMBALANCE = 0.001
 """METIS's default for recursive bisection."""
@@ -31,11 +31,11 @@ OBJECTIVES = {
                  'objective="volume") minimises the communication volume',
     ObjType.NODE: "NODE is not supported: portpart finds no separators",
 }
-"""Messages about other objectives than the cut."""
+"""Messages about objectives other than the cut."""
 
 
 def settings_of(options: Options | None, bisected: bool) -> dict[str, Any]:
-    """Imbalance, seed and starts as `options` ask; refuses what cannot be honoured."""
+    """Return imbalance, seed and starts from `options`; raise an error for unsupported ones."""
     settings: dict[str, Any] = {
         "imbalance": BISECTION_IMBALANCE if bisected else KWAY_IMBALANCE,
         "seed": 0,
@@ -60,7 +60,7 @@ def settings_of(options: Options | None, bisected: bool) -> dict[str, Any]:
 
 
 def must_connect(options: Options | None, contiguous: bool | None) -> bool:
-    """Whether blocks have to be connected."""
+    """Whether blocks must be connected."""
     wanted = options is not None and _flag(options, "contig")
     if contiguous and options is not None and options.contig != UNSET:
         raise InputError("Contiguous setting should be specified either through `options` OR "
@@ -69,7 +69,7 @@ def must_connect(options: Options | None, contiguous: bool | None) -> bool:
 
 
 def checked_shares(tpwgts: Sequence[float] | None, nparts: int, name: str) -> list[float] | None:
-    """Target shares as numbers that are not negative, one for each block; None for equal ones."""
+    """Return target shares as numbers that are not negative, one per block; None if equal."""
     try:
         shares = [] if tpwgts is None else [float(share) for share in tpwgts]
     except (TypeError, ValueError, OverflowError) as problem:
@@ -100,15 +100,15 @@ def _at_least_one(options: Options, name: str) -> int:
     return value
 
 
-# The warnings of PyMETIS about arguments that METIS cannot use where they are ------------------
+# The warnings of PyMETIS about arguments that METIS cannot use without a copy ------------------
 
 
 INTEGER_CODES = "ilq"
-"""Types of C that METIS's integers may have, as the buffer protocol calls them."""
+"""Codes in the buffer protocol of C types that METIS's integers may have."""
 
 
 def warn_of_copies(**arguments: Any) -> None:
-    """Warn of each argument, None excepted, that PyMETIS would copy."""
+    """Warn of each argument, except None, that PyMETIS would copy."""
     for name, values in arguments.items():
         reason = None if values is None else _reason(values)
         if reason is not None:
@@ -116,7 +116,7 @@ def warn_of_copies(**arguments: Any) -> None:
 
 
 def _reason(values: Any) -> str | None:
-    """Why METIS cannot use `values` without a copy."""
+    """Return why METIS cannot use `values` without a copy, or None."""
     try:
         buffer = memoryview(values)
     except (TypeError, ValueError) as problem:
@@ -134,7 +134,7 @@ def _reason(values: Any) -> str | None:
 
 
 def part_as_there(part: Blocks, nparts: int) -> Any:
-    """Blocks as an array of METIS's integers, or as a list if there is one block only."""
+    """Return blocks as an array of METIS's integers, or as a list if there is only one block."""
     blocks = host_array(part).astype(zero_copy_dtype(), copy=False)
     if nparts == 1:
         return blocks.tolist()
