@@ -211,7 +211,7 @@ def begin_round(_, joined: LinkedGroups):
 
 @kl.kernel
 def propagate_label(v, proposal, joined: LinkedGroups):
-    """Give the first of the groups of v and of the vertex that it selects to both.
+    """Give v and the vertex that it selects the first of their two groups.
 
     Atomic; the result does not depend on the order.
     """

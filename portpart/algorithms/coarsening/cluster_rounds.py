@@ -25,7 +25,7 @@ a vertex that proposes a cluster of several vertices, or for `MAX_DEPTH` proposa
 
 AT, STATE = 8, 6
 DEPTH_MASK, REACHED_MASK = (1 << STATE) - 1, (1 << AT) - 1
-"""Bits of the number that `walked` returns: a vertex from `AT` on; below it a state and a depth."""
+"""Bits of what `walked` returns: a vertex from `AT` on, a state from `STATE` on, and a depth."""
 
 CHANCE = 0.5
 """Share of a cluster's free capacity that is granted if there are too many requests: a larger share
@@ -200,7 +200,7 @@ def walked(v, depth, graph: Csr, rounds: ClusterRounds):
 
 @kl.device
 def moves_by(reached, global_ids, at, seed):
-    """Whether a vertex moves whose chain has reached the vertex with this global id."""
+    """Whether a vertex moves, by what its chain has reached and the last vertex's global id."""
     odd = kl.int64(reached) & DEPTH_MASK
     state = kl.int64(reached) >> STATE
     if state == JOINS:

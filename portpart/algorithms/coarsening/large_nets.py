@@ -214,7 +214,7 @@ def places_by_nets(hypergraph: Hypergraph, options: NetOptions) -> Array | None:
 
 
 def in_order(hypergraph: Hypergraph, places: Array) -> Hypergraph:
-    """Return the hypergraph with vertex v at ``places[v]``, and the nets of `merged_nets`."""
+    """Return the hypergraph with vertex v at ``places[v]`` and with nets as by `merged_nets`."""
     space, n = hypergraph.space, hypergraph.num_vertices
     alone = Clusters(n, cluster=places, count=space.full(1, n, np.int64))
     return contract_nets(hypergraph, alone, max_net_size=n)

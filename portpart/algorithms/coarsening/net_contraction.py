@@ -55,7 +55,7 @@ def contract_in_walk(hypergraph: Hypergraph, clusters: Clusters,
 
 def contract_nets(hypergraph: Hypergraph, clusters: Clusters, weight_type: np.dtype | None = None,
                   max_net_size: int | None = None) -> Hypergraph:
-    """Return the quotient of `hypergraph`: pins of one cluster are merged, and identical nets.
+    """Return the quotient of `hypergraph`: pins of a cluster become one, identical nets are merged.
 
     Waits for the device once, to read the numbers of clusters, of coarse nets and of coarse pins.
 

@@ -34,7 +34,7 @@ REFUSED = -1
 
 
 class ForeignRequests(kl.Record):
-    """Requests to clusters of other ranks; the size is the number of handles of other vertices.
+    """Requests to clusters of other ranks; the size is the number of handles that are not own.
 
     Attributes
     ----------
@@ -164,7 +164,7 @@ def request_capacity(i, listed: VertexList, graph: Csr, rounds: ClusterRounds,
 
 @kl.kernel
 def write_request(i, order, known, requested: ForeignRequests, local, own, names, weights):
-    """Write request i, to join a cluster or, for handles behind those of rows, to watch it."""
+    """Write request i: to join a cluster or, for handles behind those of rows, to watch it."""
     number = kl.int64(order[i])
     handle = local + number - requested.length
     weights[i] = kl.int64(IS_WATCHED)
