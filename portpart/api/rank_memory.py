@@ -84,7 +84,7 @@ def rank_estimate(sizes: estimate.GivenSizes, ways: Sequence[estimate.Shrinking]
     of_whole = estimate.counted(replace(coarse, counts=level), ways, call)
     # the refiner is made for the finest level before the initial partitions
     of_finest, of_folded = (
-        refining_bytes(RefinementSizes(vertices, entries, num_blocks).with_room_for(level[0]))
+        refining_bytes(RefinementSizes(vertices, entries, num_blocks).with_capacity_for(level[0]))
         for vertices, entries in (divided.counts, level))
     together = of_rank.graph + between + max(0, of_finest - of_folded)
     return estimate.MemoryEstimate(

@@ -133,7 +133,7 @@ class IncrementalRefiner:
             refiner.start(self.rows, whole)
         else:
             refiner.start_with(self.rows, part, known.cost, space.asarray(known.weights))
-        refiner.rest(self.updates.rows(self.graph, self.room), self.journal)
+        refiner.reset(self.updates.rows(self.graph, self.room), self.journal)
         space.parallel_for(1, refinement.begin_report, self.journal)
         self._write_report()
         self.last = self._read()

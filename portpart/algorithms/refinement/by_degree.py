@@ -1,6 +1,7 @@
 """One body for vertices with few neighbours, for those with many, and for hubs.
 
-They differ in the lanes that a vertex gets, and in how the blocks that it touches are found.
+The kernels differ in the number of lanes per vertex, and in how the blocks that a vertex is
+connected to are found.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ from portpart.graphs import Csr, degree_of
 
 Body = Callable[[Rules, BlockScore], kl.DeviceFunction]
 """From an objective and a valuation, ``body(v, graph, state, connections, tables, found, more)``:
-what all lanes of a team do together with a vertex."""
+the work of all lanes of a team on a vertex."""
 
 
 class Deciding(kl.Scope):
-    """What says where vertices go, for a gain or out of a block that is too heavy."""
+    """Records that determine the targets of vertices, for a gain or out of an overloaded block."""
 
     moves: Moves
     cache: GainCache
@@ -44,20 +45,20 @@ class Deciding(kl.Scope):
 
 @dataclass(frozen=True)
 class Selector(kl.Static):
-    """Selects the vertices that a body is for, by device functions.
+    """Device functions that select the vertices of a list for a body.
 
     Attributes
     ----------
     low_degree : DeviceFunction
         ``low_degree(i, one_lane, graph, state)``: vertex i of the list if it has few neighbours and
-        that is work for such lanes; else -1.
+        the list is for such lanes; else -1.
     high_degree : DeviceFunction
-        ``high_degree(i, graph, state)``: a bit for each vertex of group i that has many and is no
-        hub.
+        ``high_degree(i, graph, state)``: a bit for each vertex of group i that has many neighbours
+        and is no hub.
     member : DeviceFunction
-        ``member(i, bit, state)``: that vertex.
+        ``member(i, bit, state)``: the vertex of a bit.
     hub : DeviceFunction
-        ``hub(i, state)``: hub i if it asks; else -1.
+        ``hub(i, state)``: hub i if it is selected; else -1.
     """
 
     low_degree: kl.DeviceFunction
@@ -81,7 +82,7 @@ def is_high_degree(v, graph: Csr, figures: Figures):
 
 @dataclass(frozen=True)
 class VertexJob(kl.Static):
-    """What is done with vertices, and how the blocks that they touch are found.
+    """A body, and how the blocks that a vertex is connected to are found.
 
     Attributes
     ----------
@@ -115,19 +116,20 @@ class ByDegree:
     rules: Rules
 
     def low_degree(self, counter: kl.Word, max_degree: int) -> kl.Kernel:
-        """For vertices with at most this many neighbours; weights are numbers of `counter`.
+        """Return the kernel for vertices with at most this many neighbours.
 
-        A GPU adds 32-bit numbers in scratch memory much faster than 64-bit ones.
+        Weights are numbers of `counter`: a GPU adds 32-bit numbers in scratch memory much faster
+        than 64-bit ones.
         """
         return of_low_degree.bound(job=self._job(self.rules, self.rules.low_degree(max_degree),
                                                  counter))
 
     def high_degree(self, counter: kl.Word) -> kl.Kernel:
-        """For vertices with more that are no hubs."""
+        """Return the kernel for vertices with more neighbours that are no hubs."""
         return of_high_degree.bound(job=self._job(self.rules, self.rules.high_degree, counter))
 
     def of_hub(self, counter: kl.Word, summed: bool = False) -> kl.Kernel:
-        """For hubs; their ties may be summed up already."""
+        """Return the kernel for hubs, whose connectivity may be summed up already."""
         rules = self.rules.summed if summed else self.rules
         assert rules is not None
         return of_hub.bound(job=self._job(rules, rules.high_degree, counter))
@@ -140,7 +142,7 @@ class ByDegree:
 @kl.kernel
 def of_low_degree(i, graph: Csr, state: Deciding, tables: Tables, more: kl.Record, one_lane,
                   job: VertexJob):
-    """Do what there is to do for vertex i of the list, if it has few neighbours."""
+    """Call the body for vertex i of the list, if it has few neighbours."""
     connections = ConnectivityTable(blocks=kl.team_array(kl.int32, job.connections.blocks),
                                     weights=kl.team_array(job.counter, job.connections.weights),
                                     order=kl.team_array(kl.int8, job.connections.order))
@@ -152,7 +154,7 @@ def of_low_degree(i, graph: Csr, state: Deciding, tables: Tables, more: kl.Recor
 
 @kl.kernel
 def of_high_degree(i, graph: Csr, state: Deciding, tables: Tables, more: kl.Record, job: VertexJob):
-    """Do what there is to do for the vertices of group i that have many neighbours."""
+    """Call the body for the vertices of group i with many neighbours."""
     connections = ConnectivityTable(blocks=kl.team_array(kl.int32, job.connections.blocks),
                                     weights=kl.team_array(job.counter, job.connections.weights),
                                     order=kl.team_array(kl.int8, job.connections.order))
@@ -166,7 +168,7 @@ def of_high_degree(i, graph: Csr, state: Deciding, tables: Tables, more: kl.Reco
 
 @kl.kernel
 def of_hub(i, graph: Csr, state: Deciding, tables: Tables, more: kl.Record, job: VertexJob):
-    """Do what there is to do for hub i."""
+    """Call the body for hub i."""
     connections = ConnectivityTable(blocks=kl.team_array(kl.int32, job.connections.blocks),
                                     weights=kl.team_array(job.counter, job.connections.weights),
                                     order=kl.team_array(kl.int8, job.connections.order))
@@ -176,12 +178,12 @@ def of_hub(i, graph: Csr, state: Deciding, tables: Tables, more: kl.Record, job:
         job.body(v, graph, state, connections, tables, found, more)
 
 
-# vertices whose best target is stale ---------------------------------------------------
+# Stale vertices ------------------------------------------------------------------------
 
 
 @kl.device
 def dirty_low_degree(i, one_lane, graph: Csr, state: Deciding):
-    """Dirty vertex i, if it has few neighbours and the list is for such lanes."""
+    """Return stale vertex i if it has few neighbours and the list is for such lanes, else -1."""
     v = state.cache.dirty_list[i]
     if not uses_lanes(one_lane, state.cache.dirty, state.figures):
         v = kl.int32(-1)
@@ -192,9 +194,10 @@ def dirty_low_degree(i, one_lane, graph: Csr, state: Deciding):
 
 @kl.device
 def dirty_high_degree(i, graph: Csr, state: Deciding):
-    """A bit for each dirty vertex of group i that has many neighbours, unless it is a hub.
+    """Return a bit for each stale vertex of group i that has many neighbours and is no hub.
 
-    Seldom many have: a team examines several at once and works on those.  All lanes together.
+    Few vertices have many neighbours: a team examines several at once and processes the selected
+    ones.  Called by all lanes of a team.
     """
     first = i * state.cache.group
     chosen = kl.int64(0)
@@ -206,13 +209,13 @@ def dirty_high_degree(i, graph: Csr, state: Deciding):
 
 @kl.device
 def dirty_member(i, bit, state: Deciding):
-    """Dirty vertex of a group."""
+    """Return a stale vertex of a group."""
     return state.cache.dirty_list[i * state.cache.group + bit]
 
 
 @kl.device
 def dirty_hub(i, state: Deciding):
-    """Hub i, if it is dirty."""
+    """Return hub i if it is stale, else -1."""
     v = state.active.hub_list[i]
     if state.cache.is_dirty[v] == 0:
         v = kl.int32(-1)
@@ -222,12 +225,12 @@ def dirty_hub(i, state: Deciding):
 DIRTY = Selector(dirty_low_degree, dirty_high_degree, dirty_member, dirty_hub)
 
 
-# vertices that have been listed to be rated --------------------------------------------------
+# Unrated vertices ----------------------------------------------------------------------------
 
 
 @kl.device
 def unrated_low_degree(i, one_lane, graph: Csr, state: Deciding):
-    """Unrated vertex i, if it has few neighbours.  Such lists are for teams."""
+    """Return unrated vertex i if it has few neighbours, else -1.  Such lists are for teams."""
     v = state.unrated.vertices[i]
     if not is_low_degree(v, graph, state.figures):
         v = kl.int32(-1)
@@ -236,19 +239,19 @@ def unrated_low_degree(i, one_lane, graph: Csr, state: Deciding):
 
 @kl.device
 def unrated_high_degree(i, graph: Csr, state: Deciding):
-    """1 if unrated vertex i has many neighbours and is no hub, else 0."""
+    """Return 1 if unrated vertex i has many neighbours and is no hub, else 0."""
     return kl.int64(is_high_degree(state.unrated.vertices[i], graph, state.figures))
 
 
 @kl.device
 def unrated_member(i, bit, state: Deciding):
-    """Unrated vertex i."""
+    """Return unrated vertex i."""
     return state.unrated.vertices[i]
 
 
 @kl.device
 def unrated_hub(i, state: Deciding):
-    """Unrated hub i."""
+    """Return unrated hub i."""
     return state.unrated.hub_vertices[i]
 
 

@@ -1,4 +1,4 @@
-"""Evaluating a partition, planning the next iteration, keeping the best (Jet, algorithm 4.1)."""
+"""Evaluates a partition, plans the next iteration, and keeps the best (Jet, algorithm 4.1)."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from portpart.algorithms.refinement.piece import SIZE, LevelWords
 from portpart.algorithms.refinement.rebalancing import (
     Rebalancing,
     RebalancingRule,
-    ask_for_strong,
     end_rebalancing,
     forget_rebalancings,
     plan_gathering,
     plan_leaving,
+    request_strong,
 )
 from portpart.backends import language as kl
 from portpart.backends.programs import Array
@@ -40,13 +40,14 @@ from portpart.graphs import Csr
 LOWEST = -(2**63)
 
 CROWDED = 8
-"""If more than 1 / CROWDED of all weight is too much for its block, too many have moved at once."""
+"""If more than 1 / CROWDED of all weight exceeds the limits, too many vertices moved at once."""
 
 
 @kl.kernel
 def start_from(v, graph: Csr, moves: Moves, incumbent: Incumbent, figures: Figures):
-    """Add v to the weight of its block, atomic and independent of order; what is around it may be
-    new.
+    """Add v to the weight of its block, and mark v as possibly on a boundary.
+
+    Atomic, independent of order.
     """
     set_touched(v, 1, incumbent)
     add_weight(v, moves.part[v], kl.value_or(graph.vertex_weights, v, 1), moves, figures)
@@ -54,14 +55,14 @@ def start_from(v, graph: Csr, moves: Moves, incumbent: Incumbent, figures: Figur
 
 @kl.device
 def allow_no_iteration(figures: Figures):
-    """Let the partition only be evaluated: no iteration is to come."""
+    """Request that the partition is evaluated only, without any iteration."""
     figures.iteration_limit = 0
 
 
 @kl.device
 def end_propagation(too_many, moves: Moves, active: gains.ActiveSets, rebalancing: Rebalancing,
                     figures: Figures, rule: RebalancingRule):
-    """Vertices have moved for gains; these are locked for the next time."""
+    """End a label propagation: its moves are locked for the next one."""
     note_propagation(moves, figures)
     forget_rebalancings(rebalancing)
     gains.swap_movable(active, figures)
@@ -73,7 +74,7 @@ def end_propagation(too_many, moves: Moves, active: gains.ActiveSets, rebalancin
 @kl.device
 def end_iteration(too_many, lengths, moves: Moves, cache: gains.GainCache, active: gains.ActiveSets,
                   rebalancing: Rebalancing, figures: Figures, rule: RebalancingRule):
-    """Count what was done; returns whether no vertex can move any more."""
+    """Update the counts after an iteration; return whether no vertex can move."""
     idle = False
     if figures.iteration >= 0 and figures.balanced != 0:
         end_propagation(too_many, moves, active, rebalancing, figures, rule)
@@ -86,7 +87,7 @@ def end_iteration(too_many, lengths, moves: Moves, cache: gains.GainCache, activ
 @kl.device
 def plan_next(improvement, balanced, idle, rebalancing: Rebalancing, figures: Figures,
               rule: RebalancingRule):
-    """Count the iteration, and say what the next one is, if there is one."""
+    """Count the iteration, and decide what the next one is, if there is one."""
     iteration = figures.iteration
     counts = kl.int64(1)
     if rule.until_balanced:
@@ -106,7 +107,10 @@ def plan_next(improvement, balanced, idle, rebalancing: Rebalancing, figures: Fi
 def plan_work(heavily, lengths, cache: gains.GainCache, active: gains.ActiveSets,
               incumbent: Incumbent, unrated: gains.UnratedList, rebalancing: Rebalancing,
               figures: Figures):
-    """Set the work sizes of what follows; `heavily` says whether a block is heavily overloaded."""
+    """Set the work sizes of the next iteration.
+
+    `heavily` says whether a block is heavily overloaded.
+    """
     gains.plan_tidying(active, lengths)
     plan_gathering(cache, active, rebalancing)
     plan_saving(incumbent)
@@ -116,14 +120,14 @@ def plan_work(heavily, lengths, cache: gains.GainCache, active: gains.ActiveSets
 
 @kl.device
 def is_heavily_overloaded(b, weight, blocks: Blocks, figures: Figures, rule: RebalancingRule):
-    """Whether block b weighs far more than it may."""
+    """Whether block b is heavily overloaded."""
     too_heavy = weight > blocks.limits[b] + figures.slack
     return too_heavy and weight - blocks.means[b] > blocks.limits[b] // rule.slight_share
 
 
 @kl.device
 def copy_words(words: LevelWords, copy: LevelWords):
-    """Copy all words.  All lanes of a team together."""
+    """Copy all words.  Called by all lanes of a team."""
     for word in range(kl.lane(), SIZE, kl.team_size()):
         copy[word] = words[word]
     return SIZE
@@ -132,11 +136,10 @@ def copy_words(words: LevelWords, copy: LevelWords):
 @kl.kernel
 def evaluate(_, moves: Moves, active: gains.ActiveSets, blocks: Blocks, incumbent: Incumbent,
              level: LevelWords, rule: RebalancingRule):
-    """Sum up weights and cost, then decide what is best so far and what to do next.  Called by one
-    team.
+    """Sum up weights and cost, update the best partition, and plan the next iteration.
 
-    The overload is the most by which a block exceeds its limit.  The words are read and written
-    as a whole: one word after the other would wait for memory each time.
+    Called by one team.  The overload is the maximum by which a block exceeds its limit.  All words
+    are read and written at once: one by one, each would wait for memory.
     """
     now = LevelWords(kl.team_array(kl.int64, SIZE))
     copy_words(level, now)
@@ -166,7 +169,7 @@ def evaluate(_, moves: Moves, active: gains.ActiveSets, blocks: Blocks, incumben
     if overload > 0:
         opened = rule.target_capacity.find(blocks, now, now)
         if opened and kl.lane() == 0:
-            ask_for_strong(now)
+            request_strong(now)
     if kl.lane() == 0:
         balanced = overload <= 0
         improvement = compare_with_best(twice // 2, overload, incumbent.tolerance, now, now)
@@ -180,7 +183,7 @@ def evaluate(_, moves: Moves, active: gains.ActiveSets, blocks: Blocks, incumben
 
 
 class Coarser(kl.Record):
-    """What a level takes over from the coarser one.
+    """Arrays of the coarser level that a level starts from.
 
     Attributes
     ----------
@@ -198,29 +201,30 @@ class Coarser(kl.Record):
 
 @kl.device
 def may_touch(flags, is_dirty):
-    """Whether a vertex may be on a boundary of the best partition: all others are surely not.
+    """Whether a vertex may be on a boundary of the best partition; all others are in the interior.
 
-    The last moves may be the best ones, and what they have changed is not listed yet.
+    The last moves may be the best ones, and the vertices whose gains they changed are not listed
+    yet.
     """
     return kl.int8(flags != 0 or is_dirty != 0)
 
 
 @kl.device
 def project_vertex(v, c, coarser: Coarser, moves: Moves, incumbent: Incumbent):
-    """A vertex starts in the block of cluster c, and inside it if that was."""
+    """Start v in the block of cluster c, and in the interior if c was."""
     join_block(v, coarser.best[c], moves)
     set_touched(v, may_touch(coarser.flags[c], coarser.is_dirty[c]), incumbent)
 
 
 @kl.kernel
 def project(v, cluster, coarser: Coarser, moves: Moves, incumbent: Incumbent):
-    """A vertex starts in the block of its cluster, and inside it if that was."""
+    """Start v in the block of its cluster, and in the interior if the cluster was."""
     project_vertex(v, cluster[v], coarser, moves, incumbent)
 
 
 @kl.kernel
 def revert_to_best(v, moves: Moves, cache: gains.GainCache, active: gains.ActiveSets,
                    incumbent: Incumbent):
-    """A vertex starts in its best block."""
+    """Start v in its best block."""
     join_block(v, incumbent.best[v], moves)
     set_touched(v, may_touch(active.flags[v], cache.is_dirty[v]), incumbent)

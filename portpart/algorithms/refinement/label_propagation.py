@@ -15,12 +15,12 @@ from portpart.backends import language as kl
 from portpart.graphs import Csr, degree_of, global_id
 
 ONE_OF = 2
-"""Where all that want to move are too many, one of this many may in a propagation."""
+"""If all proposed moves are too many, one of this many is allowed in a propagation."""
 
 
 @kl.device
 def is_proposed(v, moves: Moves, cache: gains.GainCache):
-    """Whether v has a target, and did not move in the last propagation."""
+    """Whether v has a target and did not move in the last propagation."""
     result = cache.best_target[v] >= 0
     if result:
         result = kl.int64(moves.locked_in[v]) != moves.last_propagation
@@ -29,7 +29,7 @@ def is_proposed(v, moves: Moves, cache: gains.GainCache):
 
 @kl.kernel
 def lock_random(i, graph: Csr, moves: Moves, active: gains.ActiveSets, figures: Figures):
-    """Lock most movable vertices for this propagation, drawn by a hash."""
+    """Lock movable vertex i for this propagation, unless its hash selects it."""
     v = gains.movable_vertex(i, active)
     if random_bits(global_id(v, graph), figures) % ONE_OF != 0:
         lock(v, moves.last_propagation, moves)
@@ -38,9 +38,9 @@ def lock_random(i, graph: Csr, moves: Moves, active: gains.ActiveSets, figures: 
 @kl.device
 def move_if_it_pays(v, graph: Csr, moves: Moves, cache: gains.GainCache, blocks: Blocks,
                     figures: Figures, tables: Tables, rules: Rules):
-    """Move v if it still does not lose once better moves are made.
+    """Move v if the move does not lose once better moves are made.
 
-    A neighbour's move counts as made if its gain is larger, or equal and its id smaller
+    The move of a neighbour counts as made if its gain is larger, or equal and its id smaller
     (equation 4.1).
     """
     here = moves.part[v]
@@ -67,7 +67,7 @@ def move_if_it_pays(v, graph: Csr, moves: Moves, cache: gains.GainCache, blocks:
 @kl.kernel
 def keep_paying_moves(i, graph: Csr, state: Deciding, tables: Tables, one_lane,
                       rules: Rules):
-    """Move vertex i of the list if it wants to and still gains, unless it is a hub."""
+    """Make the proposed move of vertex i of the list if it still pays, unless i is a hub."""
     if gains.uses_lanes(one_lane, state.active.movable, state.figures):
         v = gains.movable_vertex(i, state.active)
         is_hub = degree_of(v, graph) > state.figures.hub_degree
@@ -79,7 +79,7 @@ def keep_paying_moves(i, graph: Csr, state: Deciding, tables: Tables, one_lane,
 @kl.kernel
 def keep_paying_moves_of_hubs(i, graph: Csr, state: Deciding, tables: Tables,
                               rules: Rules):
-    """Move a hub that wants to and still gains."""
+    """Make the proposed move of hub i if it still pays."""
     v = state.active.hub_list[i]
     if is_proposed(v, state.moves, state.cache):
         move_if_it_pays(v, graph, state.moves, state.cache, state.blocks, state.figures, tables,
@@ -92,7 +92,7 @@ class PropagationSteps(Piece):
     loses = True
 
     def move(self, this: Recording) -> None:
-        """A movable vertex moves if that still pays after better moves."""
+        """Move movable vertices whose move still pays after better moves."""
         movable = this.run.level.movable
         with this.program.side_by_side():
             this.program.launch(movable, gains.keep_movable)
@@ -102,22 +102,22 @@ class PropagationSteps(Piece):
 
 @dataclass(frozen=True)
 class ThinningSteps(Piece):
-    """Fewer moves at a time, where all that vertices want are too many for the blocks.
+    """Fewer moves at a time, if all proposed moves are too many for the blocks.
 
     Attributes
     ----------
     until_balanced : bool
-        Whether it does so, which is an option.
+        Whether moves are thinned out, an option.
     """
 
     until_balanced: bool = False
 
     def with_options(self, options: RefinementOptions) -> ThinningSteps:
-        """Thinning if the options of a level ask for it."""
+        """Return the piece with thinning if the options of a level request it."""
         return replace(self, until_balanced=options.until_balanced)
 
     def move(self, this: Recording) -> None:
-        """Before moves are chosen, most movable vertices are locked."""
+        """Lock most movable vertices before moves are chosen."""
         if self.until_balanced:
             with this.program.if_nonzero(this.run.level.subsampled):
                 this.program.launch(this.run.level.movable, lock_random)

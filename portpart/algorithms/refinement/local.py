@@ -1,11 +1,11 @@
-"""Localized refinement: around a few vertices, without time for the others.
+"""Localized refinement: around a few vertices, without work for the others.
 
 Between two runs the arrays of refinement are reset: no vertex is on a list, no best target is
-known, and the partition is the best one; it holds the previous blocks.  A run begins with active
-vertices, whose best targets are determined; moves activate their neighbours.  In the end vertices
-moved since the best partition move back, all examined vertices are reset, and the block of a vertex
-becomes its previous block.  Only where the vertices around do not suffice to relieve a block that
-is too heavy all vertices are examined, as in other runs.
+cached, and the partition is the best one, whose blocks are the previous blocks.  A run begins with
+active vertices, whose best targets are computed; moves activate their neighbours.  At the end,
+vertices moved since the best partition move back, all examined vertices are reset, and the block of
+a vertex becomes its previous block.  All vertices are examined only if the active ones do not
+suffice to relieve an overloaded block, as in other runs.
 """
 
 from __future__ import annotations
@@ -68,14 +68,14 @@ class LocalReport(kl.Words):
     Attributes
     ----------
     cost : int
-        Of the partition alone.
+        Objective of the partition, without migration.
     iterations : int
     affected : int
         Vertices that were activated.
     moved, migration : int
-        Vertices that have left their previous block, and their size.
+        Number of vertices that have left their previous block, and their total size.
     journaled : int
-        Vertices that the best partition has had elsewhere, if only for a while.
+        Number of vertices that have moved in a best partition, even if they moved back later.
     """
 
     cost: int
@@ -92,16 +92,16 @@ class Journal(kl.Record):
     Attributes
     ----------
     vertex_sizes : array of int64, shape (n,), or None
-        What is moved with a vertex; None means 1.
+        Migration size of a vertex; None means 1.
     migration_factor : int
-        What the move of a vertex of size 1 costs.
+        Cost of moving a vertex of size 1.
     report : LocalReport
     weights : array of int64, shape (k,)
-        What the blocks weigh in the end.
+        Block weights at the end.
     previous : array of int32, shape (n,)
-        Where vertices were when it began; -1 for new ones.
+        Blocks of vertices when the run began; -1 for new ones.
     listed, left : array of int32
-        Vertices of the best partitions, and the previous block that each has left, -1 if none.
+        Vertices moved in best partitions, and the previous block that each has left, -1 if none.
     """
 
     vertex_sizes: Array | None
@@ -119,14 +119,14 @@ class LocalRefinement(NamedTuple):
     Attributes
     ----------
     record : callable
-        Records it, of which `record_local` is a part.
+        Records the program, of which `record_local` is a part.
     records : dict
         Its records in addition to those of refinement; the journal is one, and `refine_around` adds
-        words that a run begins with, ``begun``.
+        the words that a run begins with, ``begun``.
     key : tuple
-        What else its code depends on.
+        Values that its code also depends on.
     size : int
-        Vertices or edges that it begins with.
+        Number of vertices or edges that it begins with.
     """
 
     record: Callable[[Recording], None]
@@ -137,7 +137,7 @@ class LocalRefinement(NamedTuple):
 
 @kl.device
 def reset_vertex(v, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent):
-    """Nothing is known of v, which is on no list and not locked."""
+    """Reset v: it is on no list and not locked, and its target is not cached."""
     reset_gain(v, cache)
     reset_move(v, moves)
     reset_flags(v, active)
@@ -147,14 +147,14 @@ def reset_vertex(v, moves: Moves, cache: GainCache, active: ActiveSets, incumben
 
 @kl.device
 def set_previous_block(v, block, journal: Journal):
-    """Set the previous block of v, -1 if none."""
+    """Set the previous block of v; -1 if it has none."""
     journal.previous[v] = kl.int32(block)
 
 
 @kl.kernel
 def reset_each_vertex(v, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent,
                       previous):
-    """Reset v, in the block where it is."""
+    """Reset v in its current block."""
     reset_vertex(v, moves, cache, active, incumbent)
     set_best(v, moves.part[v], incumbent)
     previous[v] = moves.part[v]
@@ -162,13 +162,13 @@ def reset_each_vertex(v, moves: Moves, cache: GainCache, active: ActiveSets, inc
 
 @kl.kernel
 def begin_level(word, begun: LevelWords, level: LevelWords):
-    """A word is what a run begins with."""
+    """Set a word to the value that a run begins with."""
     level[word] = begun[word]
 
 
 @kl.kernel
 def begin_report(_, journal: Journal):
-    """No vertex is active and none has moved."""
+    """Reset the counts of the report."""
     journal.report.affected = 0
     journal.report.moved = 0
     journal.report.migration = 0
@@ -177,13 +177,13 @@ def begin_report(_, journal: Journal):
 
 @kl.device
 def count_activated(cache: GainCache, journal: Journal):
-    """Store the number of active vertices.  For one lane."""
+    """Store the number of active vertices.  Called by one lane."""
     journal.report.affected = cache.marked
 
 
 @kl.kernel
 def save_and_note(i, moves: Moves, incumbent: Incumbent, blocks: Blocks, journal: Journal):
-    """Keep vertex and block i if this partition is the best, and list the vertex once."""
+    """Save vertex and block i if this partition is the best, and list the vertex once."""
     if i < incumbent.saved_vertices:
         v = save_vertex(i, moves, incumbent)
         if incumbent.touched[v] == 0:
@@ -194,7 +194,7 @@ def save_and_note(i, moves: Moves, incumbent: Incumbent, blocks: Blocks, journal
 
 @kl.kernel
 def move_back(i, moves: Moves, incumbent: Incumbent, figures: Figures):
-    """A vertex that has moved since the best partition moves back."""
+    """Move vertex i of the unsaved list back, if it has moved since the best partition."""
     v = incumbent.unsaved_list[i]
     there = incumbent.best[v]
     if moves.part[v] != there:
@@ -202,27 +202,27 @@ def move_back(i, moves: Moves, incumbent: Incumbent, figures: Figures):
 
 
 @kl.kernel
-def rest_listed(i, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent):
+def reset_listed(i, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent):
     """Reset vertex i of the list of boundary vertices."""
     reset_vertex(active.boundary[active.boundary_begin + i], moves, cache, active, incumbent)
 
 
 @kl.kernel
-def rest_unsaved(i, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent):
+def reset_unsaved(i, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent):
     """Reset vertex i of the list of vertices that had to move back."""
     reset_vertex(incumbent.unsaved_list[i], moves, cache, active, incumbent)
 
 
 @kl.kernel
 def forget_dirty(i, cache: GainCache):
-    """Unmark vertex i of the stale ones."""
+    """Unmark stale vertex i."""
     unmark(cache.dirty_list[i], cache)
 
 
 @kl.kernel
 def reset_journal(i, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent,
                   journal: Journal):
-    """Reset vertex i of the journal; its block is its previous block from now on."""
+    """Reset vertex i of the journal; its block becomes its previous block."""
     v = journal.listed[i]
     reset_vertex(v, moves, cache, active, incumbent)
     there = incumbent.best[v]
@@ -240,7 +240,7 @@ def reset_journal(i, moves: Moves, cache: GainCache, active: ActiveSets, incumbe
 
 @kl.kernel
 def return_vertex(i, listed, left, moves: Moves, incumbent: Incumbent, journal: Journal):
-    """Vertex i of a list goes back to the block that it has left, again its previous block."""
+    """Return vertex i of a list to the block that it left, its previous block again."""
     v = listed[i]
     if left[i] >= 0:
         join_block(v, left[i], moves)
@@ -250,7 +250,7 @@ def return_vertex(i, listed, left, moves: Moves, incumbent: Incumbent, journal: 
 
 @kl.kernel
 def write_report(_, moves: Moves, blocks: Blocks, figures: Figures, journal: Journal):
-    """Write what has come of it.  Called by one team."""
+    """Write the report.  Called by one team."""
     sum_copies(moves.weight_sums, blocks.weight, moves, figures)
     for b in range(kl.lane(), figures.blocks, kl.team_size()):
         journal.weights[b] = blocks.weight[b]
@@ -265,28 +265,28 @@ LOCAL: tuple[Piece, ...] = (
 
 
 def record_begin(this: Recording) -> None:
-    """Record, side by side with what else begins, the words of a run and of its report."""
+    """Record the start of a run and of its report, side by side with other starts."""
     this.program.launch(SIZE, begin_level)
     this.program.launch(1, begin_report)
 
 
 def record_local(this: Recording) -> None:
-    """Record a run around vertices that are marked already; then `record_end` is to come.
+    """Record a run around vertices that are already marked; `record_end` must follow.
 
-    A piece that activates more of them updates their number in the report, by `count_activated`.
+    A piece that activates more vertices updates their number in the report by `count_activated`.
     """
     for piece in this.pieces:
         piece.activate(this)
     record_iterations(this)
-    _record_rest(this)
+    _record_reset(this)
 
 
 def record_end(this: Recording) -> None:
-    """Record, side by side with what else ends, what has come of a run."""
+    """Record the report of a run, side by side with other ends."""
     this.program.launch(1, write_report, team=SUM_TEAM)
 
 
-def _record_rest(this: Recording) -> None:
+def _record_reset(this: Recording) -> None:
     program, level = this.program, this.run.level
     journal = program.find("journal", Journal)
     with program.if_nonzero(level.unsaved):
@@ -297,10 +297,10 @@ def _record_rest(this: Recording) -> None:
         with program.side_by_side():
             record_ends(this)
     with program.side_by_side():
-        program.launch(level.on_boundary, rest_listed)
+        program.launch(level.on_boundary, reset_listed)
         program.launch(level.dirty, forget_dirty)
         program.launch(level.marked, forget_dirty)
-        program.launch(level.unsaved, rest_unsaved)
+        program.launch(level.unsaved, reset_unsaved)
         program.launch(journal.report.journaled, reset_journal)
 
 

@@ -110,7 +110,7 @@ class SequenceOptions:
 
 def shared(options: IndependentOptions | TwoDirectionOptions | SequenceOptions,
            round_limit: int) -> RefinementOptions:
-    """What all refinement has, whatever moves vertices."""
+    """Return the options that all refinement has, whichever rule moves vertices."""
     return RefinementOptions(tolerance=options.tolerance, stall_limit=options.stall_limit,
                              iteration_limit=round_limit, slack=options.slack)
 
@@ -145,25 +145,25 @@ class FlowOptions:
 
     @derived
     def in_rounds(self) -> FlowOptions:
-        """The same for the rounds of a population."""
+        """Return the options for the rounds of a population."""
         return replace(self, alpha=self.alpha_in_rounds, depth=self.depth_in_rounds)
 
 
-# Sizes of refinement, which the lengths of its work arrays follow from -------------------------
+# Sizes of refinement, which determine the lengths of its work arrays ---------------------------
 
 
 MAX_WEIGHT_COPIES = 256
 """Block weights are distributed over at most this many words."""
 
 BUCKETS = 50
-"""Buckets of losses, for each block."""
+"""Number of buckets of losses for each block."""
 
 
 @dataclass(frozen=True)
 class RefinementSizes:
-    """Sizes of a graph that is refined, and of what follows from them.
+    """Sizes of a graph that is refined, and sizes that follow from them.
 
-    `finest` are the vertices of the finest graph, if that is a larger one.
+    `finest` is the number of vertices of the finest graph, if that is larger.
     """
 
     vertices: int
@@ -173,60 +173,61 @@ class RefinementSizes:
 
     @property
     def stripes(self) -> int:
-        """Copies of the block weights that moves are added to."""
+        """Number of copies of the block weights that moves are added to."""
         return max(1, MAX_WEIGHT_COPIES // self.blocks)
 
     @property
     def hubs(self) -> int:
-        """Most hubs, with the fewest lanes for other vertices, and one."""
+        """Maximum number of hubs plus one, for the smallest team."""
         return 1 + self.arcs // max_arcs(1)
 
     @property
     def sub_buckets(self) -> int:
-        """Sub-buckets of each bucket."""
+        """Number of sub-buckets of each bucket."""
         return sub_buckets_for(self.blocks, max(self.vertices, self.finest))
 
-    def with_room_for(self, vertices: int) -> RefinementSizes:
-        """Of the finest graph: the sizes of work arrays for a graph of this many vertices.
+    def with_capacity_for(self, vertices: int) -> RefinementSizes:
+        """Return the sizes of work arrays for a graph of this many vertices.
 
-        What follows from the numbers of arcs and blocks is as large as that of the finest graph.
+        `self` has the sizes of the finest graph; sizes that follow from the numbers of arcs and
+        blocks are the same for all graphs.
         """
         return replace(self, vertices=roomy(vertices, self.vertices),
                        finest=max(self.vertices, self.finest))
 
 
 def max_arcs(team: int) -> int:
-    """Most arcs of a vertex that is not a hub, where `team` lanes work on others."""
+    """Return the maximum number of arcs of a vertex that is no hub, for teams of this size."""
     return max(256, 32 * team)
 
 
 def sub_buckets_for(num_blocks: int, num_vertices: int) -> int:
-    """Sub-buckets per bucket, a power of two, about one for 8 vertices of a block.
+    """Return the number of sub-buckets per bucket, a power of two.
 
-    No more than keep the histogram small.
+    About one for 8 vertices of a block, but so few that the histogram is small.
     """
     share = min(2**20 // (BUCKETS * num_blocks), num_vertices // (8 * num_blocks))
     return 1 << max(0, min(8, share.bit_length() - 1))
 
 
-# Figures of a level: its sizes, the limits of the pass, and where the pass stands --------------
+# Figures of a level: its sizes, the limits of the pass, and the state of the pass --------------
 
 
 class Figures(Words):
-    """Figures of a level, which the host writes, and where its refinement stands."""
+    """Figures of a level, which the host writes, and the state of its refinement."""
 
     vertices: int
     blocks: int
     mean_degree: int
     max_low_degree: Any  # vertices of higher degree have many neighbours
     hub_degree: Any  # vertices of higher degree are hubs
-    long: Any  # lists of more vertices are work for single lanes
-    slack: Any  # what blocks may weigh above their limits on a coarse level
+    long: Any  # lists of more vertices are processed by single lanes
+    slack: Any  # weight that blocks may have above their limits on a coarse level
     seed: int
     stall_limit: int
     iteration_limit: int
     iteration: int
     running: int
-    balanced: Any  # no block is too heavy: label propagation is next
+    balanced: Any  # no block is overloaded: label propagation is next
     overloaded: Any  # the opposite: rebalancing is next
     stalled: Any  # iterations since the best partition improved enough

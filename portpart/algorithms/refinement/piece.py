@@ -1,7 +1,7 @@
 """Pieces of refinement: what each of them records in the phases of a pass.
 
 An algorithm is a tuple of pieces, its *recipe*.  The program of a level (`program.py`) runs the
-phases, and in each of them the pieces, in order.
+phases, and in each phase the pieces, in order.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SIZE = len(LevelWords.indices)
 
 
 class Run(Record):
-    """The pieces of refinement; `before` are the words of the run before."""
+    """The records of refinement; `before` has the words of the previous run."""
 
     moves: Moves
     cache: GainCache
@@ -54,23 +54,22 @@ PIECES: tuple[type[Record], ...] = (
 
 
 class Widths(NamedTuple):
-    """Teams for the vertices of a graph: all of them, those with many neighbours, and hubs.
+    """Teams for the vertices of a graph: all vertices, those with many neighbours, and hubs.
 
     Attributes
     ----------
     of_many : int
-        Lanes for a vertex of a list that may be long,
+        Lanes for a vertex of a list that may be long.
     team : int
-        and of one that seldom is.
+        Lanes for a vertex of a list that is usually short.
     high_degree, hubs : bool
         Whether there are vertices of these kinds.
     counter : Word
         Type of numbers that hold any sum of arc weights.
     max_low_degree : int
-        Vertices of higher degree are those with many neighbours.
+        Vertices of higher degree have many neighbours.
     one_lane : int
-        Most neighbours of a vertex, if these are so few that long lists are work for single lanes;
-        else 0.
+        Maximum degree, if it is so small that long lists are processed by single lanes; else 0.
     summed : bool
         Whether the connectivity of hubs is summed up before it is needed.
     """
@@ -85,13 +84,13 @@ class Widths(NamedTuple):
     summed: bool = False
 
     def of_list(self, team: int) -> tuple[tuple[int, int], ...]:
-        """Lanes, and whether each vertex has one, for each launch over a list of any length."""
+        """Return lanes, and whether each vertex has one, for launches over a list of any length."""
         return ((team, 0), (1, 1)) if self.one_lane else ((team, 0),)
 
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """A program that is being recorded, and what its launches are made of.
+    """A program that is being recorded, and the records of its launches.
 
     Attributes
     ----------
@@ -120,8 +119,8 @@ class Piece:
     """A part of refinement, which owns a record or adds a step.
 
     A piece is a frozen dataclass: its fields, if it has any, are options and static values, and are
-    a part of the key of compiled programs.  It has a method for each phase in which it does
-    something; the method adds launches to the program that is being recorded.
+    a part of the key of compiled programs.  It has a method for each phase in which it acts; the
+    method adds launches to the program that is being recorded.
 
     Attributes
     ----------
@@ -140,24 +139,24 @@ class Piece:
         return {}
 
     def with_options(self, options: RefinementOptions) -> Piece:
-        """The piece for the options of a level."""
+        """Return the piece for the options of a level."""
         return self
 
     def records(self, space: ExecutionSpace, sizes: RefinementSizes, run: Run) -> dict[str, Record]:
-        """Its own records, by the names that kernels have for them."""
+        """Return its own records, by their names in kernels."""
         return {}
 
     def adapted(self, space: ExecutionSpace, run: Run) -> Run:
-        """The shared records, changed to what it needs."""
+        """Return the shared records, changed as the piece needs them."""
         return run
 
     def rows(self, space: ExecutionSpace, finest: Any,
              num_blocks: int) -> Callable[[Any], Csr] | None:
-        """A function from a graph to its rows, if these are not `graph.csr`."""
+        """Return a function from a graph to its rows, if these are not `graph.csr`."""
         return None
 
     def sums_hubs(self, num_blocks: int) -> bool:
-        """Whether it sums up the ties of hubs before their gains are computed."""
+        """Whether it sums up the connectivity of hubs before their gains are computed."""
         return False
 
     def begin(self, this: Recording) -> None:
@@ -167,10 +166,10 @@ class Piece:
         """Start a run around some vertices, which have been marked as stale."""
 
     def refresh(self, this: Recording) -> None:
-        """Bring the state up to date at the start of an iteration; pieces do so side by side."""
+        """Update the state at the start of an iteration; pieces do so side by side."""
 
     def refresh_hubs(self, this: Recording) -> None:
-        """Bring the state of hubs up to date, whose ties have been summed up."""
+        """Update the state of hubs whose connectivity has been summed up."""
 
     def move(self, this: Recording) -> None:
         """Choose the moves of the iteration, if all blocks are within their limits."""
@@ -182,7 +181,7 @@ class Piece:
         """Account for the moves."""
 
     def add_up(self, this: Recording) -> Records:
-        """Add up what is evaluated next; records with the sums, by the names of parameters."""
+        """Add up values for the next evaluation; return records with the sums, by parameters."""
         return {}
 
     def end(self, this: Recording) -> None:
@@ -194,9 +193,9 @@ class Piece:
 
 def launch_with_hubs(this: Recording, count: Element, kernels: tuple[Kernel, Kernel],
                      team: int, pieces: Element | None = None) -> None:
-    """Launch the kernel for a list, by this many lanes, and the one for hubs, side by side.
+    """Launch the kernel for a list with this many lanes, and the kernel for hubs, side by side.
 
-    The latter for their pieces, if they are given.
+    The latter is launched for chunks of hubs (`pieces`), if they are given.
     """
     program, widths = this.program, this.widths
     with program.side_by_side():
@@ -214,6 +213,6 @@ def record_accounts(this: Recording) -> None:
 
 
 def record_ends(this: Recording) -> None:
-    """Record what all pieces do at an evaluation."""
+    """Record how all pieces end an iteration."""
     for piece in this.pieces:
         piece.end(this)

@@ -1,8 +1,8 @@
 """Jet refinement of a level, as one recorded program (Jet, algorithm 4.1).
 
 Label propagation runs while the blocks are balanced, rebalancing while they are not; the best
-balanced partition is kept.  Nothing returns to the host until the level is done.  What is launched
-in each phase is up to the pieces; those of Jet are all here, other algorithms have others.
+balanced partition is kept.  Nothing returns to the host until the level is done.  Pieces determine
+the launches of each phase: `JET` lists those of Jet, other algorithms have others.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from portpart.algorithms.refinement.rebalancing import RebalancingSteps
 from portpart.backends import language as kl
 from portpart.graphs import Csr, degree_of
 
-# What the moves of an iteration change: weights, cost, and whose gains are stale ----------------
+# What the moves of an iteration change: weights, cost, and stale gains --------------------------
 
 
 class Accounting(kl.Scope):
-    """What changes when vertices move."""
+    """Records that change when vertices move."""
 
     moves: Moves
     cache: gains.GainCache
@@ -45,7 +45,7 @@ class Accounting(kl.Scope):
 @kl.device
 def weigh_vertex(v, graph: Csr, moves: Moves, cache: gains.GainCache, active: gains.ActiveSets,
                  incumbent: Incumbent, blocks: Blocks, figures: Figures):
-    """Account for the weight and the migration cost of v as it moves to its target; list it.
+    """Account for the weight and the migration cost of v as it moves to its target, and list v.
 
     Independent of order.
     """
@@ -63,10 +63,10 @@ def weigh_vertex(v, graph: Csr, moves: Moves, cache: gains.GainCache, active: ga
 
 @kl.device
 def weigh_move(v, graph: Csr, state: Accounting, tables: Tables, rules: Rules):
-    """Account for the move of v to its target; the gains of its neighbours are stale.
+    """Account for the move of v to its target, and mark its neighbours as stale.
 
-    An arc to a vertex that moves too is seen from both ends and counts half.  Atomic,
-    independent of order.
+    An arc to a vertex that also moves is seen from both ends and counts half.  Atomic, independent
+    of order.
     """
     here = state.moves.part[v]
     there = state.moves.target[v]
@@ -94,7 +94,7 @@ def weigh_move(v, graph: Csr, state: Accounting, tables: Tables, rules: Rules):
 
 @kl.kernel
 def weigh_moves(i, graph: Csr, state: Accounting, tables: Tables, one_lane, rules: Rules):
-    """Account for a move, unless a hub makes it."""
+    """Account for move i, unless a hub makes it."""
     v = state.moves.listed[i]
     is_hub = degree_of(v, graph) > state.figures.hub_degree
     if gains.uses_lanes(one_lane, state.moves.moves, state.figures) and not is_hub:
@@ -103,22 +103,22 @@ def weigh_moves(i, graph: Csr, state: Accounting, tables: Tables, one_lane, rule
 
 @kl.kernel
 def weigh_moves_of_hubs(i, graph: Csr, state: Accounting, tables: Tables, rules: Rules):
-    """Account for the move of a hub, if it moves."""
+    """Account for the move of hub i, if it moves."""
     v = state.active.hub_list[i]
     if kl.int64(state.moves.moved_in[v]) == state.figures.iteration:
         weigh_move(v, graph, state, tables, rules)
 
 
 class AccountingSteps(Piece):
-    """The sums of weights and cost, which follow the moves of vertices of graphs."""
+    """The sums of weights and cost, which change with the moves of vertices of graphs."""
 
     def account(self, this: Recording) -> None:
-        """Weights and cost change with the moves, and gains of neighbours are stale."""
+        """Update weights and cost, and mark neighbours of moves as stale."""
         launch_with_hubs(this, this.run.level.moves, (weigh_moves, weigh_moves_of_hubs),
                          this.widths.team)
 
     def end(self, this: Recording) -> None:
-        """Vertices move."""
+        """Move the vertices."""
         this.program.launch(this.run.level.moves, move_vertex)
 
 
@@ -130,7 +130,7 @@ SHARED: tuple[Piece, ...] = (
 """Pieces of all algorithms."""
 
 JET: tuple[Piece, ...] = (*SHARED, PropagationSteps(), AccountingSteps())
-"""Those of Jet."""
+"""Pieces of Jet."""
 
 
 def record_refinement(this: Recording) -> None:
@@ -141,7 +141,7 @@ def record_refinement(this: Recording) -> None:
 
 
 def record_iterations(this: Recording) -> None:
-    """Record what follows where all is known of the partition to begin with."""
+    """Record the iterations, for a partition whose state is known."""
     program, level, pieces = this.program, this.run.level, this.pieces
     _record_evaluation(this)
     with program.while_loop(level.running):
@@ -163,7 +163,7 @@ def record_iterations(this: Recording) -> None:
 
 
 def _record_evaluation(this: Recording) -> None:
-    """How a partition is evaluated, while what has been decided on moves."""
+    """Record the evaluation of the partition, side by side with the moves that are decided."""
     sums: dict[str, Any] = {
         name: record for piece in this.pieces for name, record in piece.add_up(this).items()}
     with this.program.side_by_side():

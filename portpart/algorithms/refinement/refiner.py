@@ -1,6 +1,6 @@
 """Refinement from the coarsest graph to the finest: work arrays, limits and runs.
 
-What happens on a level is the program of `program.py`.
+The program of a level is in `program.py`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from portpart.algorithms.objectives import CUT, Balance, Objective, cost_sums
 from portpart.algorithms.refinement import work_arrays
 from portpart.algorithms.refinement.blocks import PreviousBlocks, has_heavy, with_heavy
 from portpart.algorithms.refinement.evaluation import Coarser, project, revert_to_best, start_from
-from portpart.algorithms.refinement.incumbent import ROOM, Outcomes, RefinementOutcome
+from portpart.algorithms.refinement.incumbent import PAGE_LENGTH, Outcomes, RefinementOutcome
 from portpart.algorithms.refinement.local import Journal, LocalRefinement, reset_each_vertex
 from portpart.algorithms.refinement.options import (
     RefinementOptions,
@@ -44,29 +44,29 @@ NO_HUBS = 2**31
 """No vertex has this many neighbours."""
 
 LARGE_ARC_WEIGHT = 1000
-"""From this mean on arc weights count as large: the buckets of losses are scaled to them."""
+"""From this mean on, arc weights are large: the buckets of losses are scaled to them."""
 
 
 class Refiner:
     """Work arrays for a hierarchy, and refinement of its levels from coarse to fine.
 
-    Work arrays are as long as the graph needs that is refined, and not shorter than `ROOMY`; a
-    finer graph gets longer ones.
+    Work arrays are as long as the refined graph needs, and not shorter than `ROOMY`; a finer graph
+    gets longer ones.
 
     Parameters
     ----------
     space : ExecutionSpace
     finest : Graph or Hypergraph
-        The largest that will be refined.
+        The largest graph that will be refined.
     balance : Balance
     options : RefinementOptions
     seed : int
     finest_options : RefinementOptions, optional
-        Those of the finest graph, if they differ.
+        Options for the finest graph, if they differ.
     objective : Objective
-        What is minimised; it is called the cost.
+        The value that is minimised; it is called the cost.
     pieces : tuple of Piece
-        What refinement consists of.
+        The pieces of refinement.
     """
 
     def __init__(self, space: ExecutionSpace, finest: Structure, balance: Balance,
@@ -78,10 +78,10 @@ class Refiner:
         self.options, self.finest_options = options, finest_options or options
         self.sizes = self._sizes_for(finest)
         self._finest = finest.whole.num_vertices
-        self._room = self.sizes.with_room_for(0)
-        self.run = work_arrays.run_for(space, self._room, balance)
+        self._capacity = self.sizes.with_capacity_for(0)
+        self.run = work_arrays.run_for(space, self._capacity, balance)
         self.rows = work_arrays.rows_for(pieces, space, finest, balance.num_blocks)
-        self.own = work_arrays.own_records(pieces, space, self._room, self.run)
+        self.own = work_arrays.own_records(pieces, space, self._capacity, self.run)
         for piece in pieces:
             self.run = piece.adapted(space, self.run)
         self.loss_unit = self._loss_unit_on(finest)
@@ -109,31 +109,34 @@ class Refiner:
         return RefinementSizes(finest.num_vertices, finest.num_entries, self.balance.num_blocks)
 
     def reserve(self) -> None:
-        """Have work arrays as long as the finest graph needs, which stay."""
-        self._make_room(self.sizes.vertices)
+        """Make the work arrays as long as the finest graph needs."""
+        self._lengthen(self.sizes.vertices)
 
-    def _make_room(self, num_vertices: int) -> None:
-        """Have work arrays for this many vertices; those of other lengths keep what they hold."""
-        before, room = self._room, self.sizes.with_room_for(num_vertices)
-        if room.vertices <= before.vertices:
+    def _lengthen(self, num_vertices: int) -> None:
+        """Make the work arrays long enough for this many vertices.
+
+        Only arrays that keep their length keep their contents.
+        """
+        before, capacity = self._capacity, self.sizes.with_capacity_for(num_vertices)
+        if capacity.vertices <= before.vertices:
             return
         self._around, self.own = (None, None), {}
-        self.run = work_arrays.shortened(self.run, before, room)  # given back before there is more
-        self.run = work_arrays.lengthened(self.run, self.space, room)
-        self._room = room
-        self.own = work_arrays.own_records(self.pieces, self.space, room, self.run)
+        self.run = work_arrays.shortened(self.run, before, capacity)  # freed before allocation
+        self.run = work_arrays.lengthened(self.run, self.space, capacity)
+        self._capacity = capacity
+        self.own = work_arrays.own_records(self.pieces, self.space, capacity, self.run)
 
     def set_previous_blocks(self, previous_blocks: Sequence[PreviousBlocks],
                             num_vertices: int) -> None:
-        """Set the previous blocks of vertices of all levels, the finest first."""
+        """Set the previous blocks of vertices of all levels, finest first."""
         self._previous_blocks = list(previous_blocks)
         connections = sum_of(self.space, previous_blocks[0].move_cost) // max(1, num_vertices)
         self.loss_unit = max(self.loss_unit, connections // LARGE_ARC_WEIGHT)
 
     def start(self, graph: Structure, part: Array) -> None:
-        """Begin with a partition of `graph`, which counts as the best so far."""
+        """Start with a partition of `graph`, which counts as the best so far."""
         space, n = self.space, graph.num_vertices
-        self._make_room(n)
+        self._lengthen(n)
         run = self.run
         run.moves.part[:n] = part
         run.incumbent.best[:n] = part
@@ -149,11 +152,11 @@ class Refiner:
                            self.run.incumbent, words)
 
     def start_with(self, graph: Structure, part: Array, cost: int, weights: Array) -> None:
-        """Begin with a partition of known cost and weights of blocks, where `rest` comes next.
+        """Start with a partition of known cost and block weights; `reset` must follow.
 
-        Of objectives of edges only: those of nets need the state of nets, which `start` finds.
+        For objectives of edges only: those of nets need the state of nets, which `start` computes.
         """
-        self._make_room(len(part))
+        self._lengthen(len(part))
         space, moves = self.space, self.run.moves
         moves.part[: len(part)] = part
         self._at_best = False
@@ -165,17 +168,17 @@ class Refiner:
         self.run = self.run.replaced(moves=moves.replaced(weight_sums=weight_sums, cost_sums=sums))
 
     def project(self, graph: Structure, cluster: Array) -> None:
-        """Carry the best partition of the coarser graph over to `graph`."""
+        """Project the best partition of the coarser graph onto `graph`."""
         run, n = self.run, graph.num_vertices
         coarser = Coarser(run.incumbent.best, run.active.flags, run.cache.is_dirty)
         del run, self._previous_blocks[-1:]
-        self._limits_of = (None, None)  # the coarser graph is given back, too
-        self._make_room(n)
+        self._limits_of = (None, None)  # so that the coarser graph is freed
+        self._lengthen(n)
         self.space.parallel_for(n, project, cluster, coarser, self.run.moves, self.run.incumbent)
         self._at_best = True
 
     def restart(self, graph: Structure) -> None:
-        """Go back to the best partition of `graph`."""
+        """Return to the best partition of `graph`."""
         run = self.run
         self.space.parallel_for(graph.num_vertices, revert_to_best, run.moves, run.cache,
                                 run.active, run.incumbent)
@@ -188,10 +191,10 @@ class Refiner:
         Parameters
         ----------
         filter_ratio : float
-            Jet's c of inequality 4.3: how much connectivity a move may lose, if the pieces let
-            it lose anything.
+            Jet's c of inequality 4.3: the share of connectivity that a move may lose, if the pieces
+            let it lose anything.
         fixed : array of int32, shape (n,), optional
-            Vertices with an entry of 0 or more stay where they are.
+            Vertices with an entry of 0 or more stay in their block.
 
         Returns
         -------
@@ -205,18 +208,18 @@ class Refiner:
         previous_blocks = self._previous_blocks[-1] if self._previous_blocks else None
         self.run = self._run_on(graph, filter_ratio, fixed, previous_blocks)
         self._execute(graph, fixed, self._widths(graph))
-        if self._outcomes.length == ROOM:
+        if self._outcomes.length == PAGE_LENGTH:
             self._outcomes = Outcomes(self.space)
         return self._outcomes.add(self.run.level)
 
-    def rest(self, graph: Structure, journal: Journal) -> None:
-        """Reset all vertices in their blocks, the previous ones of runs around some of them."""
+    def reset(self, graph: Structure, journal: Journal) -> None:
+        """Reset all vertices in their blocks, which are their previous blocks in local runs."""
         self.run = run = self.run.replaced(level=self._words_on_space())
         self.space.parallel_for(graph.num_vertices, reset_each_vertex, run.moves, run.cache,
                                 run.active, run.incumbent, journal.previous)
 
     def set_balance(self, balance: Balance) -> None:
-        """Have other limits from now on."""
+        """Set other limits from now on."""
         self.balance = balance
         blocks = self.run.blocks
         for array, values in ((blocks.limits, balance.limits), (blocks.means, balance.means),
@@ -225,7 +228,7 @@ class Refiner:
 
     def refine_around(self, graph: Structure, around: LocalRefinement, filter_ratio: float | None,
                       fixed: Array | None, previous_blocks: PreviousBlocks | None) -> None:
-        """Run a program around some vertices; all must be reset, and are so in the end.
+        """Run a program around some vertices; all are reset before and after it.
 
         Parameters
         ----------
@@ -238,7 +241,7 @@ class Refiner:
         self._at_best = False
         self.loss_unit = self._loss_unit_on(graph)
         self._limits_of = (None, None)
-        # a list of hubs would take time to make
+        # a list of hubs would take time to build
         self._limits = {**self._limits_on(graph, self._options_on(graph)), "hub_degree": NO_HUBS}
         if filter_ratio is None:
             self._limits["iteration_limit"] = 0
@@ -270,11 +273,11 @@ class Refiner:
                     max(n, k, entries) if around is None else max(around.size, k))
 
     def _pieces_for(self, graph: Structure) -> tuple[Piece, ...]:
-        """What the refinement of a graph consists of."""
+        """Return the pieces of the refinement of a graph."""
         return self.pieces
 
     def _records_of(self, graph: Structure) -> dict[str, Record | Words]:
-        """Records that belong to a graph, besides its rows."""
+        """Return records that belong to a graph, besides its rows."""
         return {}
 
     def _start(self, executable: Executable, records: Records, size: int) -> None:
@@ -282,7 +285,7 @@ class Refiner:
 
     def _executable(self, key: tuple[Any, ...], widths: Widths, records: Records,
                     pieces: tuple[Piece, ...], around: LocalRefinement | None) -> Executable:
-        """The program for a key of this refiner; others of the space may have it."""
+        """Return the program for a key of this refiner; other refiners of the space share it."""
         rules, options = self.objective.rules, self.finest_options if key[0] else self.options
         pieces = tuple(piece.with_options(options) for piece in pieces)
 
@@ -298,7 +301,7 @@ class Refiner:
 
     def _run_on(self, graph: Structure, filter_ratio: float, fixed: Array | None,
                 previous_blocks: PreviousBlocks | None) -> Run:
-        """Work arrays and words for a run; the words of the run before become those before."""
+        """Return work arrays and words for a run; the words of the last run become `before`."""
         run, level = self.run, self._words_on_space()
         blocks = run.blocks.replaced(fixed=fixed, previous=None if previous_blocks is None
                                      else previous_blocks.previous,
@@ -323,7 +326,7 @@ class Refiner:
 
     @property
     def level(self) -> LevelWords:
-        """The words of the last run, when it has ended."""
+        """The words of the last run, after it has ended."""
         return LevelWords(self.space.to_host(self.run.level.array))
 
     @property
@@ -341,15 +344,19 @@ class Refiner:
         return self._rules[self._is_finest(graph)]
 
     def slack_on(self, graph: Structure) -> int:
-        """What blocks may weigh above their limits: some mean vertices of a coarse graph.
+        """Return the weight that blocks may have above their limits on `graph`.
 
-        Where vertices weigh much, exact limits would cost more cut than finer levels win back.
+        On a coarse graph it is some mean vertices: where vertices are heavy, exact limits would
+        cost more cut than finer levels win back.
         """
         mean = graph.whole.total_vertex_weight // max(1, graph.whole.num_vertices)
         return 0 if self._is_finest(graph) else self.options.slack * mean
 
     def _loss_unit_on(self, graph: Structure) -> int:
-        """Buckets end at losses of some 10**8: huge weights must not all meet in the last one."""
+        """Return the unit of losses.
+
+        Buckets end at losses of some 10**8 units: huge weights must not all be in the last one.
+        """
         mean_cost = graph.whole.mean_joint_weight(self.objective.tables.max_distance)
         return max(1, mean_cost // LARGE_ARC_WEIGHT)
 
@@ -360,14 +367,14 @@ class Refiner:
             self._begun = {}
         if self._at_best not in self._begun:
             k = self.balance.num_blocks
-            from_pickle = {"restored_blocks": k,
+            restored = {"restored_blocks": k,
                            "restored_stripes": STRIPES} if self._at_best else {}
-            begun = LevelWords.of(**self._limits, **from_pickle)
+            begun = LevelWords.of(**self._limits, **restored)
             self._begun[self._at_best] = LevelWords(np.array(begun.array))
         self.words = self._begun[self._at_best]
 
     def _limits_on(self, graph: Structure, options: RefinementOptions) -> dict[str, int]:
-        """The words that a run on `graph` begins with."""
+        """Return the words that a run on `graph` begins with."""
         n, whole = graph.num_vertices, graph.whole
         self._one_lane = self.lanes.one_lane_degree(graph)
         return {

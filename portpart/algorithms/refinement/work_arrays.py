@@ -1,4 +1,4 @@
-"""The work arrays of refinement: how they are made, how they grow, and how many bytes they take."""
+"""The work arrays of refinement: allocation, growth, and size in bytes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from portpart.algorithms.objectives import Balance, Objective, Shape, cut
 from portpart.algorithms.refinement.blocks import Blocks
 from portpart.algorithms.refinement.gains import state as active_sets
-from portpart.algorithms.refinement.incumbent import ROOM, WORDS
+from portpart.algorithms.refinement.incumbent import PAGE_LENGTH, WORDS
 from portpart.algorithms.refinement.options import RefinementSizes, max_arcs
 from portpart.algorithms.refinement.piece import PIECES, SIZE, LevelWords, Piece, Run, Widths
 from portpart.backends.language import Record, Word
@@ -21,17 +21,17 @@ from portpart.backends.programs import ExecutionSpace, bytes_of
 from portpart.graphs import Csr, Structure, WithMeasures, team_for
 
 STATES, PAGES = 3, 2
-"""States of refinement, and pages of outcomes, that are held at once."""
+"""Numbers of states of refinement and of pages of outcomes that exist at once."""
 
 MANY = 2**22
-"""This many vertices or arcs more make all arrays longer whose length follows from their number."""
+"""So many more vertices or arcs make every array longer whose length follows from them."""
 
 NAMES = Run.field_names[: len(PIECES)]
-"""The records that hold work arrays, by their names."""
+"""The names of the records that hold work arrays."""
 
 
 def run_for(space: ExecutionSpace, sizes: RefinementSizes, balance: Balance) -> Run:
-    """Allocate what refinement keeps."""
+    """Allocate the work arrays of refinement."""
     blocks = Blocks.allocate(
         space, sizes, limits=space.asarray(balance.limits), means=space.asarray(balance.means),
         open_below=space.asarray(balance.open_below), fixed=None)
@@ -44,37 +44,37 @@ def run_for(space: ExecutionSpace, sizes: RefinementSizes, balance: Balance) -> 
 
 def own_records(pieces: tuple[Piece, ...], space: ExecutionSpace, sizes: RefinementSizes,
                 run: Run) -> dict[str, Record]:
-    """The records that belong to a piece each."""
+    """Return the records that belong to a single piece."""
     return {name: record for piece in pieces
             for name, record in piece.records(space, sizes, run).items()}
 
 
 def rows_for(pieces: tuple[Piece, ...], space: ExecutionSpace, finest: Structure,
              num_blocks: int) -> Callable[[Any], Csr]:
-    """A function from a graph to its rows, with what a piece knows of them."""
+    """Return a function from a graph to its rows: that of a piece, if any, else `graph.csr`."""
     found = (piece.rows(space, finest, num_blocks) for piece in pieces)
     return next(filter(None, found), attrgetter("csr"))
 
 
 @lru_cache(maxsize=256)
 def refining_bytes(sizes: RefinementSizes) -> int:
-    """Bytes of what all refinement keeps: work arrays, words and outcomes."""
-    words = STATES * SIZE + PAGES * ROOM * WORDS
+    """Return the bytes of what all refinement keeps: work arrays, words and outcomes."""
+    words = STATES * SIZE + PAGES * PAGE_LENGTH * WORDS
     return bytes_of(PIECES, sizes) + words * np.dtype(np.int64).itemsize
 
 
 def shortened(run: Run, before: RefinementSizes, after: RefinementSizes) -> Run:
-    """The same without those arrays that have another length for other sizes."""
+    """Return the run without the arrays whose length differs between the two sizes."""
     return run.replaced(**{name: getattr(run, name).lasting(before, after) for name in NAMES})
 
 
 def lengthened(run: Run, space: ExecutionSpace, sizes: RefinementSizes) -> Run:
-    """The same with those arrays made that are absent."""
+    """Return the run with all missing arrays allocated."""
     return run.replaced(**{name: getattr(run, name).completed(space, sizes) for name in NAMES})
 
 
 def taking(run: Run, other: Run, sizes: RefinementSizes) -> Run:
-    """Arrays of a run with what those of another one hold, but for what vertices or arcs have."""
+    """Copy the arrays of another run into those of a run, except arrays per vertex or arc."""
     vertices, arcs = sizes.vertices + MANY, sizes.arcs + MANY
     few = replace(sizes, finest=max(vertices, sizes.finest))
     more = replace(few, vertices=vertices, arcs=arcs)
@@ -86,19 +86,19 @@ def taking(run: Run, other: Run, sizes: RefinementSizes) -> Run:
     return run.replaced(level=other.level)
 
 
-# How many lanes the vertices of a graph get, by their degrees ----------------------------------
+# Lanes for the vertices of a graph, by their degrees -------------------------------------------
 
 
 MIN_TEAM, WIDE_TEAM = 8, 32
-"""Lanes for a vertex of one of the lists, which are short: a lane alone would take longer."""
+"""Lanes for a vertex of one of the lists, which are short: a single lane would take longer."""
 
 MAX_IN_GROUP = 8
-"""Vertices that a team examines together, to see which have many neighbours."""
+"""Number of vertices that a team examines together, to find those with many neighbours."""
 
 
 @dataclass(frozen=True)
 class Lanes:
-    """Lanes of one kind of device.
+    """Numbers of lanes on one kind of device.
 
     Attributes
     ----------
@@ -107,9 +107,9 @@ class Lanes:
     counter : Word
         Type of numbers that hold any sum of arc weights.
     widest_team : int
-        Most lanes that a vertex gets anywhere.
+        Maximum number of lanes for a vertex.
     sums_hubs : bool
-        Whether the ties of hubs are summed up first.
+        Whether the connectivity of hubs is summed up first.
     """
 
     objective: Objective
@@ -119,11 +119,11 @@ class Lanes:
     sums_hubs: bool
 
     def team_on(self, graph: WithMeasures) -> int:
-        """Lanes for a vertex of one of the lists."""
+        """Return the number of lanes for a vertex of one of the lists."""
         return MIN_TEAM if graph.whole.mean_degree <= self.objective.wide_degree else WIDE_TEAM
 
     def one_lane_degree(self, graph: WithMeasures) -> int:
-        """Most neighbours of a vertex, if long lists are work for single lanes; else 0."""
+        """Return the maximum degree, if long lists are processed by single lanes; else 0."""
         whole = graph.whole
         may_be_long = (self.widest_team > 1 and whole.num_vertices > active_sets.LONG
                        and self.objective.lone_lanes)
@@ -131,7 +131,7 @@ class Lanes:
         return max_degree if whole.max_degree <= max_degree else 0
 
     def words_on(self, graph: WithMeasures, num_vertices: int, one_lane: int) -> dict[str, int]:
-        """The words by which kernels know what they get, with lists of this many vertices at most.
+        """Return the words that tell kernels their lanes, with at most this many vertices per list.
 
         `one_lane` is the degree that `one_lane_degree` returns.
         """
@@ -139,7 +139,7 @@ class Lanes:
         shape = self._shape(graph, team, graph.whole.mean_degree)
         return {
             "max_low_degree": int(self.objective.low_degree_limit(shape)),
-            # few, where many teams share hubs
+            # low if many teams share a hub
             "hub_degree": max_arcs(1 if self.sums_hubs else team),
             "max_in_group": min(MAX_IN_GROUP, self.widest_team),
             "long": active_sets.LONG if one_lane else num_vertices,
@@ -147,7 +147,7 @@ class Lanes:
         }
 
     def widths(self, graph: WithMeasures, words: dict[str, int], one_lane: int) -> Widths:
-        """Teams for the vertices of a graph, with these words and that degree."""
+        """Return the teams for the vertices of a graph, with these words and that degree."""
         whole, team = graph.whole, self.team_on(graph)
         max_low_degree, hub = words["max_low_degree"], words["hub_degree"]
         return Widths(

@@ -98,7 +98,7 @@ def test_gathering_finds_the_same(space: ExecutionSpace, name: str) -> None:
     assert length > 2 * BATCH
     assert length % BATCH != 0
     gathered.launch(int(gathered.level.movable), eviction.list_movable_candidates, team=1)
-    gathered.launch(-(-length // BATCH), eviction.gather_other_leavers, team=32)
+    gathered.launch(-(-length // BATCH), eviction.gather_other_candidates, team=32)
     assert found(gathered)["candidates"] == sorted(movable + is_eviction_candidate(gathered, part))
     gathered.launch(int(gathered.level.candidates), eviction.rate_gathered, team=1)
     assert found(gathered) == found(single)
@@ -110,7 +110,7 @@ def test_lanes_of_a_team_gather_together() -> None:
     space = LanesSpace(3, seed=5)
     arguments = {**opened(phases.run, phases.level), "graph": phases.graph.csr}
     batches = -(-int(phases.level.on_boundary) // BATCH)
-    launch(space, batches, eviction.gather_other_leavers, arguments, team=32)
+    launch(space, batches, eviction.gather_other_candidates, arguments, team=32)
     assert found(phases)["candidates"] == is_eviction_candidate(phases, part)
 
 
@@ -129,7 +129,7 @@ def test_those_whose_best_block_was_asked_for_are_not_asked_again(space: Executi
     part[: CUBE.num_vertices // 2] = 0  # heavily overloaded
     phases = Phases(space, CUBE, part, BLOCKS)
     phases.launch(1, evaluate, team=256)
-    phases.launch(int(phases.level.swept), eviction.list_all_leavers, team=1)
+    phases.launch(int(phases.level.swept), eviction.list_all_candidates, team=1)
     assert phases.level.unrated == np.count_nonzero(part == 0)
     phases.launch(BLOCKS, set_threshold, team=32)
     assert (phases.level.rated, phases.level.unrated) == (phases.level.candidates, 0)

@@ -1,4 +1,4 @@
-"""What blocks weigh and may weigh, and vertices that are tied to theirs."""
+"""Weights and limits of blocks, and vertices that are fixed to their block."""
 
 from portpart.base.doors import door
 

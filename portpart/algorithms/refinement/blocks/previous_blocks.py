@@ -1,9 +1,8 @@
 """Previous blocks of vertices, and the migration costs of leaving them.
 
-A vertex outside its previous block costs its move cost, as if an arc of that weight led to a vertex
-that is fixed there.  So the previous block is a candidate even without a neighbour in it, and a
-gain includes the move cost.  These are the migration nets of Catalyurek et al. (2009), which are
-stored nowhere.
+A vertex outside its previous block costs its move cost, like an arc of that weight to a vertex
+fixed there.  So the previous block is a candidate even without a neighbour in it, and a gain
+includes the move cost.  These are the migration nets of Catalyurek et al. (2009), but not stored.
 """
 
 from __future__ import annotations
@@ -32,24 +31,24 @@ class PreviousBlocks:
     ----------
     previous : array of int32, shape (n,)
     move_cost : array of int64, shape (n,)
-        What a vertex costs elsewhere; 0 where it may be anywhere.
+        Migration cost of a vertex outside its previous block; 0 if it may be anywhere.
     """
 
     previous: Array
     move_cost: Array
 
     def of_clusters(self, space: ExecutionSpace, cluster: Array, count: int) -> PreviousBlocks:
-        """The same of `count` clusters of vertices with one previous block."""
+        """Return the previous blocks of clusters; the vertices of a cluster have the same."""
         return PreviousBlocks(label_of_clusters(space, self.previous, cluster, count),
                               histogram(space, cluster, count, self.move_cost))
 
     def add_to(self, sums: Array, space: ExecutionSpace, part: Array) -> None:
-        """Add twice what a partition costs here to words that add up."""
+        """Add twice the migration cost of a partition to words that add up."""
         space.parallel_for(len(self.previous), add_cost_of_moving, part, self.previous,
                            self.move_cost, sums)
 
     def cost(self, space: ExecutionSpace, part: Array) -> int:
-        """Cost of the vertices outside their previous blocks.  Waits for the device."""
+        """Return the cost of the vertices outside their previous blocks.  Waits for the device."""
         sums = space.zeros(STRIPES, np.int64)
         self.add_to(sums, space, part)
         return sum_of(space, sums) // 2
@@ -57,7 +56,10 @@ class PreviousBlocks:
 
 def previous_blocks_on(levels: Sequence[Level[Any]],
                        previous_blocks: PreviousBlocks) -> list[PreviousBlocks]:
-    """The previous blocks on all levels, finest first; those of a cluster's vertices are equal."""
+    """Return the previous blocks on all levels, finest first.
+
+    The vertices of a cluster have the same previous block.
+    """
     found = [previous_blocks]
     for fine, coarse in pairwise(levels):
         assert fine.cluster is not None
@@ -68,7 +70,7 @@ def previous_blocks_on(levels: Sequence[Level[Any]],
 
 @kl.device
 def migration_gain(v, block, blocks: Blocks):
-    """The move cost of v if a block is its previous one, else 0."""
+    """Return the move cost of v if the block is its previous one, else 0."""
     move_cost = kl.value_or(blocks.move_cost, v, 0)
     if move_cost > 0:
         if kl.int64(block) != kl.value_or(blocks.previous, v, NONE):
@@ -78,7 +80,7 @@ def migration_gain(v, block, blocks: Blocks):
 
 @kl.device
 def has_moved(v, part, blocks: Blocks):
-    """Whether v is outside its previous block and costs something."""
+    """Whether v is outside its previous block and has a move cost."""
     result = kl.value_or(blocks.move_cost, v, 0) > 0
     if result:
         result = kl.int64(part[v]) != kl.value_or(blocks.previous, v, NONE)
@@ -87,6 +89,6 @@ def has_moved(v, part, blocks: Blocks):
 
 @kl.kernel
 def add_cost_of_moving(v, part, previous, move_cost, sums):
-    """Add twice what v costs where it is; atomic, independent of order."""
+    """Add twice the migration cost of v.  Atomic, independent of order."""
     if part[v] != previous[v] and move_cost[v] > 0:
         kl.atomic_add(sums, v % STRIPES, 2 * move_cost[v])

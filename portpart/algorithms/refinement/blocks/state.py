@@ -17,26 +17,26 @@ from portpart.primitives import max_of
 
 
 class Blocks(kl.Record):
-    """What blocks weigh and may weigh, and which vertices are fixed to theirs.
+    """Weights and limits of blocks, and the vertices that are fixed to their block.
 
     Attributes
     ----------
     weight : array of int64, shape (k,)
     limits, means, open_below : array of int64, shape (k,)
-        Most that a block may weigh; what it weighs if all weigh their share; and the weight below
-        which it takes vertices of others.
+        The limit of a block; its weight if every block has its share; and the weight below which it
+        accepts vertices of other blocks.
     opening : array of int64, shape (k,)
-        The same where blocks that were too heavy take none (`state.py`).
+        Like `open_below`, but blocks that were overloaded accept none (`CLOSING`).
     destination : array of int32
-        Blocks with room,
-    room : array of int64
-        and where the room of each begins, if it is laid out in one row.
+        Blocks with free capacity.
+    capacity_begin : array of int64
+        Where the interval of each of them begins, if their free capacities are laid out in one row.
     fixed : array of int32, shape (n,), or None
-        Vertices with an entry of 0 or more stay where they are.
+        Vertices with an entry of 0 or more stay in their block.
     previous : array of int32, shape (n,), or None
-        Previous blocks of vertices,
+        Previous blocks of vertices.
     move_cost : array of int64, shape (n,), or None
-        and what they cost elsewhere (`previous_blocks.py`).
+        Their cost in other blocks (`previous_blocks.py`).
     """
 
     limits: Array = kl.work(np.int64, "blocks")
@@ -48,12 +48,12 @@ class Blocks(kl.Record):
     weight: Array = kl.work(np.int64, "blocks")
     opening: Array = kl.work(np.int64, "blocks")
     destination: Array = kl.work(np.int32, "blocks")
-    room: Array = kl.work(np.int64, lambda size: size.blocks + 1)
+    capacity_begin: Array = kl.work(np.int64, lambda size: size.blocks + 1)
 
-    destinations: int = kl.word()  # blocks with room
+    destinations: int = kl.word()  # blocks with free capacity
 
 
-# What blocks weigh and may weigh: how other modules change it ----------------------------------
+# Functions that change weights and limits of blocks --------------------------------------------
 
 
 LOWEST = -(2**63)
@@ -61,13 +61,16 @@ LOWEST = -(2**63)
 
 @kl.device
 def free_capacity(b, blocks: Blocks, figures: Figures):
-    """How much more block b may weigh."""
+    """Return the free capacity of block b; negative if it is overloaded."""
     return blocks.limits[b] + figures.slack - blocks.weight[b]
 
 
 @kl.device
 def first_of_most(blocks: Blocks, figures: Figures, measure: kl.StaticValue):
-    """The block with most of a measure, of equal ones the first.  All lanes of a team together."""
+    """Return the block with the largest measure, the first one if several are equal.
+
+    Called by all lanes of a team.
+    """
     most = kl.int64(LOWEST)
     for b in range(kl.lane(), figures.blocks, kl.team_size()):
         most = max(most, measure(b, blocks, figures))
@@ -81,7 +84,7 @@ def first_of_most(blocks: Blocks, figures: Figures, measure: kl.StaticValue):
 
 @kl.device
 def find_overloaded(blocks: Blocks, figures: Figures):
-    """1 if a block is too heavy, else 0.  All lanes of a team together."""
+    """Return 1 if a block is overloaded, else 0.  Called by all lanes of a team."""
     found = kl.int64(0)
     for b in range(kl.lane(), figures.blocks, kl.team_size()):
         if free_capacity(b, blocks, figures) < 0:
@@ -91,7 +94,7 @@ def find_overloaded(blocks: Blocks, figures: Figures):
 
 @kl.device
 def add_block_weight(block, weight, blocks: Blocks):
-    """Add to what a block weighs; atomic, independent of order."""
+    """Add to the weight of a block.  Atomic, independent of order."""
     kl.atomic_add(blocks.weight, kl.int64(block), weight)
 
 
@@ -103,13 +106,13 @@ def set_move_cost(v, cost, blocks: Blocks):
 
 @kl.device
 def set_limit(b, limit, blocks: Blocks):
-    """Set what block b may weigh."""
+    """Set the limit of block b."""
     blocks.limits[b] = kl.int64(limit)
 
 
 @kl.device
 def set_limits(b, limit, mean, open_below, blocks: Blocks):
-    """Set what block b may weigh, its share of all weight, and when it takes vertices of others."""
+    """Set the limit, the mean weight and the opening weight of block b."""
     blocks.limits[b] = limit
     blocks.means[b] = mean
     blocks.open_below[b] = open_below
@@ -117,27 +120,26 @@ def set_limits(b, limit, mean, open_below, blocks: Blocks):
 
 # Which blocks accept vertices of overloaded ones, and up to which weight -----------------------
 #
-# In Jet any block below its limit does.  A block that has just lost its overload has a little
-# capacity, for which many vertices lose least; they come back, and weak rebalancing alternates
-# between few blocks, as on hypergraphs of large nets with many small blocks.  There a block that
-# was
-# too heavy accepts no vertex until all are within their limits.
+# In Jet, any block below its limit does.  A block that has just lost its overload has a little
+# capacity, to which many vertices move at the smallest loss.  They come back, and weak rebalancing
+# alternates between a few blocks, for example on hypergraphs with large nets and many small blocks.
+# There a block that was overloaded accepts no vertex until all blocks are within their limits.
 
 
 @dataclass(frozen=True)
 class TargetCapacity(kl.Static):
-    """The weight that blocks within their limits accept from others, as device functions.
+    """The weight that blocks accept from others, as device functions.
 
     Attributes
     ----------
     free_capacity : DeviceFunction
-        ``free_capacity(b, blocks, figures)``: what block b still accepts.
+        ``free_capacity(b, blocks, figures)``: the weight that block b still accepts.
     note_weight : DeviceFunction
-        ``note_weight(b, weight, blocks, figures)``: takes the weight of each block now.
+        ``note_weight(b, weight, blocks, figures)``: called with the current weight of each block.
     find : DeviceFunction
-        ``find(blocks, now, figures)``: lists the blocks with free capacity, and says whether all
-        had to be opened again; all lanes of a team together.  The words of `now` and `figures` may
-        be copies.
+        ``find(blocks, now, figures)``: lists the blocks with free capacity, and returns whether all
+        blocks had to be opened again; called by all lanes of a team.  The words of `now` and
+        `figures` may be copies.
     """
 
     free_capacity: kl.DeviceFunction
@@ -147,30 +149,30 @@ class TargetCapacity(kl.Static):
 
 @kl.device
 def free_below_limit(b, blocks: Blocks, figures: Figures):
-    """What block b is short of the weight below which it takes vertices."""
+    """Return the weight that block b lacks until it accepts no more vertices."""
     return blocks.open_below[b] + figures.slack - blocks.weight[b]
 
 
 @kl.device
 def free_if_open(b, blocks: Blocks, figures: Figures):
-    """The same if block b was never too heavy since vertices last moved for gains."""
+    """Return the same, if block b was not overloaded since the last moves for gains."""
     return blocks.opening[b] - blocks.weight[b]
 
 
 @kl.device
 def ignore_weight(b, weight, blocks: Blocks, figures: Figures):
-    """The weight of a block is not needed later."""
+    """Do nothing: the weight of a block is not needed."""
 
 
 @kl.device
 def open_block(b, blocks: Blocks, figures: Figures):
-    """Block b takes vertices."""
+    """Let block b accept vertices."""
     blocks.opening[b] = blocks.open_below[b] + figures.slack
 
 
 @kl.device
 def close_if_heavy(b, weight, blocks: Blocks, figures: Figures):
-    """Close block b if it is overloaded; after moves for gains all blocks are open again."""
+    """Close block b if it is overloaded; after moves for gains, open all blocks first."""
     if figures.iteration < 0 or figures.balanced != 0:
         open_block(b, blocks, figures)
     if weight > blocks.limits[b] + figures.slack:
@@ -179,9 +181,9 @@ def close_if_heavy(b, weight, blocks: Blocks, figures: Figures):
 
 @kl.device
 def list_destinations(blocks: Blocks, now: Blocks, figures: Figures, free_capacity: kl.StaticValue):
-    """List the blocks with room in their order, and where the room of each one starts.
+    """List the blocks with free capacity, and where the interval of each one begins.
 
-    All lanes of one team together; returns the number of blocks listed.
+    Return the number of blocks listed.  Called by all lanes of one team.
     """
     listed = kl.int64(0)
     total = kl.int64(0)
@@ -199,26 +201,26 @@ def list_destinations(blocks: Blocks, now: Blocks, figures: Figures, free_capaci
         until = kl.team_scan(free)
         if free > 0:
             blocks.destination[listed + place - 1] = kl.int32(b)
-            blocks.room[listed + place - 1] = total + until - free
+            blocks.capacity_begin[listed + place - 1] = total + until - free
         listed += kl.team_last(place)
         total += kl.team_last(until)
         base += kl.team_size()
     if kl.lane() == 0:
-        blocks.room[listed] = total
+        blocks.capacity_begin[listed] = total
         now.destinations = listed
     return listed
 
 
 @kl.device
 def find_open(blocks: Blocks, now: Blocks, figures: Figures):
-    """List the blocks with room, which are always open."""
+    """List the blocks with free capacity; return False, since no block was closed."""
     list_destinations(blocks, now, figures, free_below_limit)
     return False
 
 
 @kl.device
 def find_or_open(blocks: Blocks, now: Blocks, figures: Figures):
-    """List the blocks with capacity; if none is left, open all again, and return True."""
+    """List the blocks with free capacity; if there is none, open all again, and return True."""
     found = list_destinations(blocks, now, figures, free_if_open)
     if found == 0:
         for b in range(kl.lane(), figures.blocks, kl.team_size()):
@@ -234,18 +236,16 @@ CLOSING = TargetCapacity(free_if_open, close_if_heavy, find_or_open)
 
 # Vertices that are heavy for a block stay while others move around them ------------------------
 #
-# A block has barely ever room for such a vertex, a macro among the cells of a circuit, say.  Where
-# it
-# gains, propagation would move it all the same, and rebalancing would move it on: of the
-# partitions
-# in between none is balanced.  Other vertices are placed around it instead.
+# A block rarely has capacity for a heavy vertex, such as a macro among the cells of a circuit.
+# Where a move gains, propagation would make it nevertheless, and rebalancing would move the vertex
+# on, so that no partition in between is balanced.  Other vertices are placed around it instead.
 
 
 SHARE = 16
-"""A heavy vertex weighs more than 1 / SHARE of what a block may weigh,"""
+"""A heavy vertex weighs more than 1 / SHARE of the limit of a block."""
 
 MANY_MEANS = 2
-"""and more than this many mean vertices."""
+"""A heavy vertex also weighs more than this many mean vertices."""
 
 NONE = -1
 
@@ -258,7 +258,7 @@ def has_heavy(graph: Structure, balance: Balance) -> bool:
 
 
 def heavy_weights(graph: Structure, min_limit: int) -> Array:
-    """The weight of each vertex that is heavy for a block of this limit; 0 for others."""
+    """Return the weight of each vertex that is heavy for a block of this limit, 0 for others."""
     heavy = graph.space.empty(graph.num_vertices, np.int64)
     graph.space.parallel_for(graph.num_vertices, weigh_heavy, graph.csr,
                              max_light(graph, min_limit), heavy)
@@ -266,7 +266,7 @@ def heavy_weights(graph: Structure, min_limit: int) -> Array:
 
 
 def max_light(graph: Structure, min_limit: int) -> int:
-    """Most that a vertex weighs which is not heavy for a block of this limit."""
+    """Return the maximum weight of a vertex that is not heavy for a block of this limit."""
     whole = graph.whole
     mean = MANY_MEANS * whole.total_vertex_weight // max(1, whole.num_vertices)
     return max(mean, min_limit // SHARE)
@@ -274,7 +274,9 @@ def max_light(graph: Structure, min_limit: int) -> int:
 
 def with_heavy(graph: Structure, part: Array, limits: Array, min_limit: int,
                fixed: Array | None) -> Array:
-    """The block of each vertex that is fixed, or heavy if those of its block fit there; else -1.
+    """Return the block of each vertex that stays, else -1.
+
+    A fixed vertex stays; so does a heavy one, if the heavy vertices of its block fit there.
 
     Parameters
     ----------
@@ -295,16 +297,14 @@ def with_heavy(graph: Structure, part: Array, limits: Array, min_limit: int,
 
 @kl.kernel
 def weigh_heavy(v, graph: Csr, light, heavy):
-    """heavy[v] = the weight of v, if it is more than that of a light vertex."""
+    """heavy[v] = the weight of v if it is above `light`, else 0."""
     weight = kl.value_or(graph.vertex_weights, v, 1)
     heavy[v] = weight if weight > light else kl.int64(0)
 
 
 @kl.kernel
 def add_heavy(v, graph: Csr, light, part, block_weights):
-    """Add a heavy vertex, of which there are few, to what its block has of those; independent of
-    order.
-    """
+    """Add the weight of v, if it is heavy, to its block.  Atomic, independent of order."""
     weight = kl.value_or(graph.vertex_weights, v, 1)
     if weight > light:
         kl.atomic_add(block_weights, part[v], weight)
@@ -312,7 +312,7 @@ def add_heavy(v, graph: Csr, light, part, block_weights):
 
 @kl.kernel
 def hold_vertex(v, graph: Csr, light, part, block_weights, limits, fixed, held):
-    """held[v] = the block in which v stays, if it does."""
+    """held[v] = the block of v if v stays, else -1."""
     block = part[v]
     heavy = kl.value_or(graph.vertex_weights, v, 1) > light
     stays = heavy and block_weights[block] <= limits[block]

@@ -1,4 +1,4 @@
-"""The best block of each vertex, and the lists of vertices that iterations touch."""
+"""The gain cache, and the lists of vertices that iterations visit."""
 
 from portpart.base.doors import door
 

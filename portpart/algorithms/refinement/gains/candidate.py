@@ -1,4 +1,4 @@
-"""The best admitted block for a vertex, among the blocks it is connected to."""
+"""The best admissible block for a vertex, among the blocks it is connected to."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LOWEST = -(2**63)
 
 
 class Searching(kl.Scope):
-    """What the best block of a vertex depends on."""
+    """Records that the best block of a vertex depends on."""
 
     moves: Moves
     blocks: Blocks
@@ -33,7 +33,7 @@ class BlockSearch(kl.Static):
     rules : Rules
     valuation : BlockScore
     admits : DeviceFunction
-        ``admits(v, block, graph, blocks, figures)``: whether v may go to the block.
+        ``admits(v, block, graph, blocks, figures)``: whether v may move to the block.
     counts : bool
         Whether the admitted blocks are counted.
     """
@@ -52,7 +52,10 @@ class BlockSearch(kl.Static):
 @kl.device
 def store_best(own, total, cost, block, value, found: objectives.BestTarget,
                rules: objectives.Rules):
-    """Store the best target for the first lane of a team; nothing is admitted so far."""
+    """Store the best target.
+
+    Only the first lane of a team stores; no block is counted as admitted.
+    """
     if kl.lane() == 0:
         found.own = own
         found.here = own if rules.is_cut else -cost
@@ -65,9 +68,9 @@ def store_best(own, total, cost, block, value, found: objectives.BestTarget,
 
 @kl.device
 def store_admitted(admitted, weight, found: objectives.BestTarget):
-    """Store the number of admitted blocks and the connection to them, for the first lane of a team.
+    """Store the number of admitted blocks and the connectivity to them, on the first lane.
 
-    All lanes together.
+    Called by all lanes of a team.
     """
     admitted_by_all = kl.team_sum(admitted)
     weight_by_all = kl.team_sum(weight)
@@ -79,10 +82,10 @@ def store_admitted(admitted, weight, found: objectives.BestTarget):
 @kl.device
 def include_previous_block(v, graph: Csr, moves: Moves, blocks: Blocks, figures: Figures,
                            found: objectives.BestTarget, search: BlockSearch):
-    """Correct the best target where v has no connection to its previous block.  Called by one lane.
+    """Consider the previous block of v, to which v may have no arc.  Called by one lane.
 
-    Connected blocks include their migration gain already: the previous one could not win by its
-    move cost alone.
+    The values of connected blocks include their migration gain already; a previous block without an
+    arc has its move cost as its value.
     """
     move_cost = kl.value_or(blocks.move_cost, v, 0)
     previous = kl.int32(kl.value_or(blocks.previous, v, NONE))
@@ -101,7 +104,10 @@ def include_previous_block(v, graph: Csr, moves: Moves, blocks: Blocks, figures:
 @kl.device
 def best_candidate(v, graph: Csr, state: Searching, connections: objectives.ConnectivityTable,
                    tables: objectives.Tables, found: objectives.BestTarget, search: BlockSearch):
-    """Find out, all lanes together, what `BestTarget` says about v; a hash breaks ties."""
+    """Find the best target of v, and store it in `found`.  A hash breaks ties.
+
+    Called by all lanes of a team.
+    """
     best_touched(v, graph, state, connections, tables, found, search)
     if kl.value_or(state.blocks.move_cost, v, 0) > 0 and kl.lane() == 0:
         include_previous_block(v, graph, state.moves, state.blocks, state.figures, found, search)
@@ -110,7 +116,10 @@ def best_candidate(v, graph: Csr, state: Searching, connections: objectives.Conn
 @kl.device
 def best_touched(v, graph: Csr, state: Searching, connections: objectives.ConnectivityTable,
                  tables: objectives.Tables, found: objectives.BestTarget, search: BlockSearch):
-    """The same; the previous block counts only if v is connected to it."""
+    """Find the best target among the blocks that v has an arc to.
+
+    Called by all lanes of a team.
+    """
     num_blocks = state.figures.blocks
     seed = state.figures.seed
     here = state.moves.part[v]

@@ -24,13 +24,11 @@ from portpart.backends.language.records import Nothing
 from portpart.backends.programs import Element
 from portpart.graphs import Csr, degree_of
 
-# The gain cache: each vertex's best target block and the gain of going there (Jet, section 4.1)
+# The gain cache: the best target of each vertex, and the gain of moving there (Jet, section 4.1)
 #
-# A target that fails Jet's filter is kept as a number below zero; the cache holds until a
-# neighbour
-# moves.  The paper keeps a row of connectivity for every vertex up to date; counting the
-# neighbours
-# of the few neighbours of a move again takes no memory and fewer dependent accesses.
+# A target that fails Jet's filter is stored as a number below zero.  An entry is valid until a
+# neighbour moves.  The paper updates a row of connectivity for each vertex.  Counting again the
+# neighbours of the few neighbours of a move takes no memory and fewer dependent accesses.
 
 
 NONE = -1
@@ -57,13 +55,13 @@ def begin_vertex(v, graph: Csr, moves: Moves, cache: GainCache, active: ActiveSe
 
 @kl.device
 def failed(block):
-    """What the cache holds of a best target that fails the filter; and that from this."""
+    """Return the cache's code of a best target that fails the filter, or the target of a code."""
     return kl.int32(-2 - block)
 
 
 @kl.device
 def any_block(v, block, graph: Csr, blocks: Blocks, figures: Figures):
-    """Every block may be a target."""
+    """Return True: every block may be a target."""
     return True
 
 
@@ -71,11 +69,10 @@ def any_block(v, block, graph: Csr, blocks: Blocks, figures: Figures):
 def keep_best_target(v, moves: Moves, cache: GainCache, active: ActiveSets, blocks: Blocks,
                      tables: objectives.Tables, found: objectives.BestTarget,
                      rules: objectives.Rules):
-    """Cache v's best target, its gain, and whether it passes Jet's filter (4.3).  Called by one
-    lane.
+    """Cache the best target of v and its gain; the sign says whether it passes Jet's filter (4.3).
 
-    What a move loses is compared with what v's arcs inside its block gain in distance; with a
-    filter ratio of 0 no move may lose.  Fixed vertices fail.
+    The loss of a move is compared with what the arcs of v inside its block gain in distance.  With
+    a filter ratio of 0 no move may lose.  Fixed vertices fail.  Called by one lane.
     """
     block = kl.int32(found.block)
     value = found.value
@@ -100,9 +97,10 @@ def keep_best_target(v, moves: Moves, cache: GainCache, active: ActiveSets, bloc
 def refresh_gain(v, graph: Csr, state: Deciding, connections: objectives.ConnectivityTable,
                  tables: objectives.Tables, found: objectives.BestTarget,
                  more: kl.Record, search: BlockSearch):
-    """Bring the best target of v up to date.  All lanes of a team together.
+    """Recompute the best target of v.  Called by all lanes of a team.
 
-    Nothing is known of an interior vertex in its previous block that is not on the list.
+    The entry of an interior vertex is reset, if the vertex is in its previous block and not on the
+    list of boundary vertices.
     """
     is_boundary = state.active.flags[v] & ON_BOUNDARY != 0
     if not is_boundary:
@@ -121,22 +119,22 @@ def refresh_gain(v, graph: Csr, state: Deciding, connections: objectives.Connect
 
 
 def refreshed(rules: objectives.Rules, valuation: objectives.BlockScore) -> kl.DeviceFunction:
-    """`refresh_gain` for an objective and a way to value blocks."""
+    """Return `refresh_gain` for an objective and a block score."""
     return refresh_gain.bound(search=BlockSearch(rules, valuation, any_block))
 
 
-# What refinement does about gains: bring those up to date that moves have changed --------------
+# The gain cache as a piece: it recomputes the gains that moves have changed --------------------
 
 
 class GainSteps(Piece):
-    """The gain cache, and the lists of vertices that iterations touch."""
+    """The gain cache, and the lists of vertices that iterations visit."""
 
     def begin(self, this: Recording) -> None:
-        """Nothing is known of any vertex."""
+        """Reset all vertices."""
         this.program.launch(this.run.level.vertices, begin_vertex)
 
     def refresh(self, this: Recording) -> None:
-        """Bring the gains of neighbours of moves up to date."""
+        """Recompute the best targets of stale vertices."""
         program, level, widths = this.program, this.run.level, this.widths
         kernels = ByDegree(refreshed, DIRTY, this.rules)
         for team, one_lane in widths.of_list(widths.team):
@@ -149,16 +147,17 @@ class GainSteps(Piece):
             launch_hubs(this, level.hubs, kernels)
 
     def refresh_hubs(self, this: Recording) -> None:
-        """The same for hubs whose ties have been summed up."""
+        """Recompute the best targets of hubs whose connectivity has been summed up."""
         if this.widths.summed:
             launch_hubs(this, this.run.level.hubs, ByDegree(refreshed, DIRTY, this.rules))
 
 
 def launch_by_degree(this: Recording, count: Element, hubs: Element, kernels: ByDegree,
                      more: kl.Record | None = None) -> None:
-    """Launch the kernels for vertices with few and with many neighbours, and for hubs.
+    """Launch the kernels for vertices with few neighbours, with many neighbours, and for hubs.
 
-    Of the kernels for kinds of vertices that the graph has not, none.  They get `more`.
+    A kernel for vertices that the graph does not have is not launched.  `more` is passed to each
+    kernel.
     """
     widths = this.widths
     with this.program.side_by_side():
@@ -179,7 +178,7 @@ def launch_high_degree(this: Recording, count: Element, kernels: ByDegree,
 
 def launch_hubs(this: Recording, hubs: Element, kernels: ByDegree,
                 more: kl.Record | None = None) -> None:
-    """Launch the kernel for hubs, if there are any; those with sums are work for fewer lanes."""
+    """Launch the kernel for hubs, if there are any.  With summed connectivity, lanes are fewer."""
     widths = this.widths
     if widths.hubs:
         this.program.launch(hubs, kernels.of_hub(widths.counter, widths.summed),

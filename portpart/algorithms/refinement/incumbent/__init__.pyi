@@ -12,7 +12,7 @@ from .state import (
     set_touched as set_touched,
 )
 from .steps import (
-    ROOM as ROOM,
+    PAGE_LENGTH as PAGE_LENGTH,
     WORDS as WORDS,
     IncumbentSteps as IncumbentSteps,
     Outcomes as Outcomes,

@@ -14,7 +14,7 @@ from portpart.backends.programs import Array
 
 
 class Incumbent(kl.Record):
-    """The best partition so far, and what has moved since.
+    """The best partition so far, and the vertices that have moved since.
 
     Attributes
     ----------
@@ -23,7 +23,7 @@ class Incumbent(kl.Record):
     touched : array of int8, shape (n,)
         Whether a vertex may be on a boundary of the partition that a level starts from.
     is_unsaved : array of int8, shape (n,)
-        Whether a vertex is on the list of vertices moved since.
+        Whether a vertex is on `unsaved_list`.
     unsaved_list : array of int32
     tolerance : float
         The cost must fall below this share of the best one to count as progress.
@@ -36,18 +36,18 @@ class Incumbent(kl.Record):
     unsaved_list: Array = kl.work(np.int32, "vertices")
     tolerance: float = 1.0
 
-    restored_blocks: int = kl.word()  # blocks whose weights start from those of the best partition
-    restored_stripes: int = kl.word()  # words of the cost that start from it
-    saves: int = kl.word()  # work items of `save_best`: the most of the next two, and one at least
-    saved_vertices: int = kl.word()  # to copy to the best partition: the moved ones or none
-    saved_blocks: int = kl.word()
+    restored_blocks: int = kl.word()  # blocks whose weights are set to those of the best partition
+    restored_stripes: int = kl.word()  # words of the cost that are set to the best cost
+    saves: int = kl.word()  # work items of `save_best`: maximum of the next two, at least one
+    saved_vertices: int = kl.word()  # vertices to copy to the best partition: moved ones or none
+    saved_blocks: int = kl.word()  # blocks whose weights are copied
     unsaved: int = kl.word()  # vertices that have moved since the best partition
     best_is_balanced: int = kl.word()
     best_cost: int = kl.word()
     best_overload: int = kl.word()
 
 
-# Whether a partition is better than the best so far, and what is copied if it is ---------------
+# Comparison with the best partition so far, and what is copied if it is better -----------------
 
 
 NOT_BETTER, BETTER, MUCH_BETTER = 0, 1, 2
@@ -55,9 +55,9 @@ NOT_BETTER, BETTER, MUCH_BETTER = 0, 1, 2
 
 @kl.device
 def compare_with_best(cost, overload, tolerance, incumbent: Incumbent, figures: Figures):
-    """How the partition compares with the best: NOT_BETTER, BETTER or MUCH_BETTER.
+    """Compare the partition with the best: return NOT_BETTER, BETTER or MUCH_BETTER.
 
-    Iteration -1 judges the partition that refinement starts from, which is the best so far.
+    Iteration -1 evaluates the partition that refinement starts from, which is the best so far.
     """
     result = kl.int64(NOT_BETTER)
     best_cost = incumbent.best_cost
@@ -75,7 +75,7 @@ def compare_with_best(cost, overload, tolerance, incumbent: Incumbent, figures: 
 
 @kl.device
 def keep_if_better(improvement, cost, overload, incumbent: Incumbent, figures: Figures):
-    """Record the values of a new best partition, and what must be copied."""
+    """Store the values of a new best partition, and the number of vertices and blocks to copy."""
     incumbent.saved_vertices = 0
     incumbent.saved_blocks = 0
     if improvement != NOT_BETTER:
@@ -89,7 +89,7 @@ def keep_if_better(improvement, cost, overload, incumbent: Incumbent, figures: F
 
 @kl.device
 def plan_saving(incumbent: Incumbent):
-    """Set how much of the best partition must be copied."""
+    """Set the number of work items that copy the best partition."""
     incumbent.saves = max(1, max(incumbent.saved_vertices, incumbent.saved_blocks))
 
 
@@ -98,20 +98,20 @@ def plan_saving(incumbent: Incumbent):
 
 @kl.device
 def set_best(v, block, incumbent: Incumbent):
-    """The block of v in the best partition."""
+    """Set the block of v in the best partition."""
     incumbent.best[v] = block
 
 
 @kl.device
 def reset_saved(v, incumbent: Incumbent):
-    """Vertex v has not moved since the best partition; if it did, the list is done with."""
+    """Mark v as not on the list of vertices moved since the best partition, and return v."""
     incumbent.is_unsaved[v] = kl.int8(0)
     return v
 
 
 @kl.device
 def set_touched(v, touched, incumbent: Incumbent):
-    """Whether v may be on a boundary of the partition that a level starts from."""
+    """Set whether v may be on a boundary of the partition that a level starts from."""
     incumbent.touched[v] = kl.int8(touched)
 
 
@@ -125,7 +125,7 @@ def list_unsaved(v, incumbent: Incumbent):
 
 @kl.device
 def save_vertex(i, moves: Moves, incumbent: Incumbent):
-    """Keep vertex i of the list of vertices moved since the best partition, and return it."""
+    """Save the block of vertex i of the unsaved list in the best partition; return the vertex."""
     v = incumbent.unsaved_list[i]
     set_best(v, moves.part[v], incumbent)
     return reset_saved(v, incumbent)
@@ -133,7 +133,7 @@ def save_vertex(i, moves: Moves, incumbent: Incumbent):
 
 @kl.device
 def save_block(i, moves: Moves, incumbent: Incumbent, blocks: Blocks):
-    """Keep the weight of block i if this partition is the best; the list of moves is done with."""
+    """Save the weight of block i if this partition is the best; block 0 empties the moves."""
     if i < incumbent.saved_blocks:
         incumbent.best_weight[i] = blocks.weight[i]
     if i == 0:
@@ -142,7 +142,7 @@ def save_block(i, moves: Moves, incumbent: Incumbent, blocks: Blocks):
 
 @kl.kernel
 def save_best(i, moves: Moves, incumbent: Incumbent, blocks: Blocks):
-    """Keep vertex and block i if this partition is the best."""
+    """Save vertex i and block i if this partition is the best."""
     if i < incumbent.saved_vertices:
         save_vertex(i, moves, incumbent)
     save_block(i, moves, incumbent, blocks)

@@ -1,4 +1,4 @@
-"""Steps about the best partition: start from it, keep it, and note outcomes of runs."""
+"""The best partition as a piece: start from it, keep it, and record outcomes of runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from portpart.algorithms.refinement.moves import Moves, set_cost, set_weight
 from portpart.backends import language as kl
 from portpart.backends.programs import ExecutionSpace
 
-# What refinement does about the best partition: start from it, and keep it ---------------------
+# The piece: start from the best partition, and keep it -----------------------------------------
 
 
 @kl.kernel
@@ -24,7 +24,7 @@ def restore_block(b, moves: Moves, incumbent: Incumbent, figures: Figures):
 
 @kl.kernel
 def restore_cost(stripe, moves: Moves, before: LevelWords):
-    """Set the cost to that of the best partition of the run before."""
+    """Set the cost to that of the best partition of the previous run."""
     set_cost(stripe, before.best_cost, moves)
 
 
@@ -35,19 +35,19 @@ class IncumbentSteps(Piece):
     Attributes
     ----------
     save : Kernel
-        Keeps what the best partition has elsewhere than the one before.
+        Saves the changes of the best partition.
     """
 
     save: kl.Kernel = save_best  # type: ignore[has-type]  # the doors form a circle to mypy
 
     def begin(self, this: Recording) -> None:
-        """Start from the weights and the cost of the best partition, if any."""
+        """Start from the weights and the cost of the best partition, if there is one."""
         level = this.run.level
         this.program.launch(level.restored_blocks, restore_block)
         this.program.launch(level.restored_stripes, restore_cost)
 
     def refresh(self, this: Recording) -> None:
-        """Keep the last partition if it was the best."""
+        """Save the last partition if it is the best."""
         this.program.launch(this.run.level.saves, self.save)
 
     finish = refresh
@@ -59,15 +59,15 @@ class IncumbentSteps(Piece):
 NAMES = ("cut", "overload", "balanced", "iterations")
 WORDS = len(NAMES)
 
-ROOM = 64
-"""Outcomes that are read together."""
+PAGE_LENGTH = 64
+"""Number of outcomes that are read together."""
 
 
 class RefinementOutcome(Mapping[str, int]):
-    """The outcome of one run, a number by name.  To read one waits for all runs so far.
+    """The outcome of one run, a number by name.  Reading one waits for all runs so far.
 
-    ``cut``; ``overload``, the most by which a block exceeds its limit; ``balanced``, whether all
-    are within their limits, on a coarse level with some slack; ``iterations``.
+    ``cut``; ``overload``, the maximum by which a block exceeds its limit; ``balanced``, whether all
+    blocks are within their limits, on a coarse level with some slack; ``iterations``.
     """
 
     def __init__(self, page: Outcomes, index: int) -> None:
@@ -84,21 +84,21 @@ class RefinementOutcome(Mapping[str, int]):
 
 
 class Outcomes:
-    """Outcomes of one refiner, side by side, of which some more may be added."""
+    """A page of outcomes of one refiner, to which `add` appends."""
 
     def __init__(self, space: ExecutionSpace) -> None:
         self.space, self.length = space, 0
-        self.words = space.empty(ROOM * WORDS, np.int64)
+        self.words = space.empty(PAGE_LENGTH * WORDS, np.int64)
         self._read: list[int] = []
 
     def add(self, level: LevelWords) -> RefinementOutcome:
-        """Note what a run, launched before, will have left in its words."""
+        """Append the outcome of a launched run, which will be copied from its words."""
         self.space.parallel_for(1, note_outcome, level, level, self.words[WORDS * self.length :])
         self.length += 1
         return RefinementOutcome(self, self.length - 1)
 
     def row(self, index: int) -> list[int]:
-        """The numbers of one run, read from the space with all that have been added."""
+        """Return the numbers of one run, read from the space with all that have been added."""
         begin = WORDS * index
         if len(self._read) <= begin:
             self._read = self.space.to_host(self.words[: WORDS * self.length]).tolist()

@@ -1,4 +1,4 @@
-"""The partition, the moves of an iteration, and the one way to move vertices."""
+"""The partition, the moves of an iteration, and the functions that move vertices."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ class Moves(kl.Record):
     ----------
     part : array of int32, shape (n,)
     target : array of int32, shape (n,)
-        Where a vertex moves to, if it moves.
+        Target block of a vertex, if it moves.
     moved_in, locked_in : array of int32, shape (n,)
-        Iteration of a vertex's last move; the same by label propagation, which locks it for one.
+        Iteration of a vertex's last move, and of its last move by label propagation, which locks it
+        for one iteration.
     listed : array of int32
         The vertices that move in this iteration.
     weight_sums : array of int64
-        Block weights in several copies that add up.
+        Copies of the block weights.  A weight is the sum over the copies.
     cost_sums : array of int64, shape (STRIPES,)
         Words that add up to twice the cost.
     """
@@ -40,33 +41,32 @@ class Moves(kl.Record):
 
     moves: int = kl.word()  # vertices that move in this iteration
     last_propagation: int = kl.word()  # the last label propagation, whose moves are locked
-    subsampled: int = kl.word()  # few proposed moves are made at a time: all were too many
+    subsampled: int = kl.word()  # whether few proposed moves are allowed at a time
     weight_stripes: int = kl.word()  # copies of the block weights that moves are added to
 
 
-# Weights of blocks, of which there are copies: moves at the same time are added to different ones
+# Block weights have copies: simultaneous moves are added to different copies
 #
-# The fewer blocks, the more copies.  One lane for all copies of a block would wait for memory a
-# few
-# of them at a time: with two blocks that took ten microseconds on a GPU, in each iteration.
+# The fewer blocks, the more copies.  A single lane would sum the copies of a block with few loads
+# in flight: with two blocks that took ten microseconds on a GPU, in each iteration.
 
 
 MANY_COPIES = 64
-"""From this many copies on all lanes share those of one block after the other."""
+"""From this number of copies on, all lanes sum the copies of one block after another."""
 
 AT_ONCE = 8
-"""A lane loads this many copies before it waits."""
+"""Number of copies that a lane loads before it waits."""
 
 
 @kl.device
 def copy_for(v, moves: Moves, figures: Figures):
-    """Where the copy begins that v is added to."""
+    """Return where the copy of the block weights begins that v is added to."""
     return kl.int64(v) % moves.weight_stripes * figures.blocks
 
 
 @kl.device
 def sum_at_once(b, first, sums, moves: Moves, figures: Figures):
-    """The sum of a few copies of block b, from the first on."""
+    """Return the sum of AT_ONCE copies of the weight of block b, beginning with `first`."""
     total = kl.int64(0)
     for copy in range(first, first + AT_ONCE):
         if copy < moves.weight_stripes:
@@ -76,9 +76,9 @@ def sum_at_once(b, first, sums, moves: Moves, figures: Figures):
 
 @kl.device
 def sum_many_copies(sums, weights, moves: Moves, figures: Figures):
-    """Write the sum of the copies of each block b to weights[b], if these are many.
+    """Write the sum of the copies of each block b to weights[b], if there are many copies.
 
-    All lanes of a team together.
+    Called by all lanes of a team.
     """
     if moves.weight_stripes >= MANY_COPIES:
         for b in range(figures.blocks):
@@ -93,7 +93,7 @@ def sum_many_copies(sums, weights, moves: Moves, figures: Figures):
 
 @kl.device
 def sum_of_copies(b, sums, weights, moves: Moves, figures: Figures):
-    """The sum of the copies of block b, which is written to weights[b].
+    """Return the sum of the copies of block b, and write it to weights[b].
 
     Called by one lane, after `sum_many_copies`.
     """
@@ -109,7 +109,7 @@ def sum_of_copies(b, sums, weights, moves: Moves, figures: Figures):
 
 @kl.device
 def sum_copies(sums, weights, moves: Moves, figures: Figures):
-    """Write the sum of the copies of each block b to weights[b].  All lanes of a team together."""
+    """Write the sum of the copies of each block b to weights[b].  Called by all lanes of a team."""
     sum_many_copies(sums, weights, moves, figures)
     for b in range(kl.lane(), figures.blocks, kl.team_size()):
         sum_of_copies(b, sums, weights, moves, figures)
@@ -118,7 +118,7 @@ def sum_copies(sums, weights, moves: Moves, figures: Figures):
 
 @kl.device
 def share_of_cost(moves: Moves):
-    """The share of a lane in twice the cost."""
+    """Return the part of twice the cost that this lane adds up."""
     twice = kl.int64(0)
     for stripe in range(kl.lane(), STRIPES, kl.team_size()):
         twice += moves.cost_sums[stripe]
@@ -127,13 +127,13 @@ def share_of_cost(moves: Moves):
 
 @kl.device
 def twice_the_cost(moves: Moves):
-    """The sum of the words that add up to twice the cost.  All lanes of a team together."""
+    """Return twice the cost.  Called by all lanes of a team."""
     return kl.team_sum(share_of_cost(moves))
 
 
-# The one way to move vertices: into blocks, onto the list of moves, and into the accounts ------
+# Functions that move vertices: blocks, the list of moves, and sums of weights and cost ---------
 #
-# All other modules call these functions; none stores into `Moves` itself.
+# All other modules call these functions; no other function stores into `Moves`.
 
 
 NEVER = -2
@@ -141,7 +141,7 @@ NEVER = -2
 
 @kl.device
 def mark_moved(v, iteration, moves: Moves):
-    """Vertex v moves in an iteration; NEVER revokes that."""
+    """Store that v moves in an iteration; NEVER revokes the move."""
     moves.moved_in[v] = kl.int32(iteration)
 
 
@@ -154,20 +154,20 @@ def lock(v, iteration, moves: Moves):
 
 @kl.device
 def reset_move(v, moves: Moves):
-    """Vertex v has not moved and is not locked."""
+    """Reset v: it has not moved and is not locked."""
     mark_moved(v, NEVER, moves)
     lock(v, NEVER, moves)
 
 
 @kl.device
 def join_block(v, block, moves: Moves):
-    """Put v into a block; -1 takes it out of all."""
+    """Put v into a block; -1 removes it from all blocks."""
     moves.part[v] = kl.int32(block)
 
 
 @kl.device
 def join_target(v, moves: Moves):
-    """Put v into the block that it moves to, and return that."""
+    """Put v into its target block, and return the block."""
     block = moves.target[v]
     moves.part[v] = block
     return block
@@ -175,35 +175,35 @@ def join_target(v, moves: Moves):
 
 @kl.device
 def set_target(v, block, moves: Moves):
-    """Note where v moves to, if it moves."""
+    """Set the target block of v."""
     moves.target[v] = kl.int32(block)
 
 
 @kl.device
 def list_at(place, v, moves: Moves):
-    """Put v at a place of the list of moves."""
+    """Store v at a place of the list of moves."""
     moves.listed[place] = kl.int32(v)
 
 
 @kl.device
 def add_move(v, moves: Moves, figures: Figures):
-    """List the move of v to its target.  Atomic; the order of the list is free."""
+    """List the move of v to its target.  Atomic; the order of the list is arbitrary."""
     mark_moved(v, figures.iteration, moves)
     list_at(kl.atomic_next(moves, Moves.moves), v, moves)
 
 
 @kl.device
 def add_move_to(v, there, moves: Moves, figures: Figures):
-    """List the move of v to a block.  Atomic; the order of the list is free."""
+    """List the move of v to a block.  Atomic; the order of the list is arbitrary."""
     set_target(v, there, moves)
     add_move(v, moves, figures)
 
 
 @kl.device
 def propose_move(v, there, moves: Moves):
-    """List a move of v that may not be made: nothing else says that v moves.
+    """List a proposed move of v, without marking v as moved.
 
-    Atomic; the order of the list is free.
+    Atomic; the order of the list is arbitrary.
     """
     set_target(v, there, moves)
     list_at(kl.atomic_next(moves, Moves.moves), v, moves)
@@ -211,9 +211,9 @@ def propose_move(v, there, moves: Moves):
 
 @kl.device
 def commit_move(v, there, moves: Moves, figures: Figures):
-    """List the move of v, which is locked for the next propagation.
+    """List the move of v, and lock v for the next propagation.
 
-    Whether v is locked for this one does not change.
+    Whether v is locked for the current one does not change.
     """
     lock(v, figures.iteration, moves)
     add_move_to(v, there, moves, figures)
@@ -221,31 +221,31 @@ def commit_move(v, there, moves: Moves, figures: Figures):
 
 @kl.device
 def keep_moves(count, moves: Moves):
-    """Keep the first moves of the list, or none."""
+    """Keep the first `count` moves of the list."""
     moves.moves = count
 
 
 @kl.device
 def lock_once(v, mark, moves: Moves):
-    """Lock v with a mark, below zero, if it is not locked; returns whether it was not.  Atomic."""
+    """Lock v with a negative mark unless it is locked; return whether it was unlocked.  Atomic."""
     return kl.atomic_cas(moves.locked_in, kl.int64(v), kl.int32(NEVER), kl.int32(mark)) == NEVER
 
 
 @kl.device
 def note_propagation(moves: Moves, figures: Figures):
-    """What has moved in this iteration is locked for the next propagation."""
+    """Lock the vertices that moved in this iteration for the next propagation."""
     moves.last_propagation = figures.iteration
 
 
 @kl.device
 def thin_out(moves: Moves):
-    """From now on few of the vertices that want to move may at a time."""
+    """From now on, allow only some of the proposed moves at a time."""
     moves.subsampled = 1
 
 
 @kl.device
 def add_cost(key, change, moves: Moves):
-    """Add to twice the cost, in the word that a key falls into; atomic, independent of order."""
+    """Add to twice the cost, in the word that the key selects.  Atomic, independent of order."""
     kl.atomic_add(moves.cost_sums, kl.int64(key) % STRIPES, change)
 
 
@@ -257,15 +257,13 @@ def set_cost(stripe, cost, moves: Moves):
 
 @kl.device
 def add_weight(v, block, weight, moves: Moves, figures: Figures):
-    """Add v to the weight of a block; atomic, independent of order."""
+    """Add the weight of v to a block.  Atomic, independent of order."""
     kl.atomic_add(moves.weight_sums, copy_for(v, moves, figures) + block, weight)
 
 
 @kl.device
 def shift_weight(v, here, there, weight, moves: Moves, figures: Figures):
-    """Take v from the weight of a block and add it to that of another; atomic, independent of
-    order.
-    """
+    """Subtract the weight of v from one block, add it to another.  Atomic, independent of order."""
     copy = copy_for(v, moves, figures)
     kl.atomic_add(moves.weight_sums, copy + here, -weight)
     kl.atomic_add(moves.weight_sums, copy + there, weight)
@@ -273,13 +271,13 @@ def shift_weight(v, here, there, weight, moves: Moves, figures: Figures):
 
 @kl.device
 def change_weight(block, change, moves: Moves):
-    """Add to the weight of a block, in the first copy; atomic, independent of order."""
+    """Add to the weight of a block, in the first copy.  Atomic, independent of order."""
     kl.atomic_add(moves.weight_sums, kl.int64(block), change)
 
 
 @kl.device
 def set_weight(b, weight, moves: Moves, figures: Figures):
-    """Set the weight of block b, in all copies together."""
+    """Set the weight of block b: the first copy, and the others to 0."""
     moves.weight_sums[b] = weight
     for copy in range(1, moves.weight_stripes):
         moves.weight_sums[copy * figures.blocks + b] = 0
@@ -287,5 +285,5 @@ def set_weight(b, weight, moves: Moves, figures: Figures):
 
 @kl.kernel
 def move_vertex(i, moves: Moves):
-    """Carry out a move."""
+    """Put the vertex of move i into its target block."""
     join_target(moves.listed[i], moves)

@@ -1,4 +1,4 @@
-"""Moves in sequence, of which the best prefix is made."""
+"""Sequences of moves, of which the best prefix is made."""
 
 from portpart.base.doors import door
 

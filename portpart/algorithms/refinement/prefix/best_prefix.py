@@ -1,14 +1,15 @@
 """The longest balanced prefix of moves in the order of their gains (G-kway, 3.2.2 and 3.2.3).
 
-If the blocks keep their limits after all the moves, that is all of them, and nothing is sorted.
-Else the moves are sorted by gain, the largest first, and by vertex, and one team walks along them.
-It takes as many moves at a time as it has lanes (the paper: one segment of up to 1024 moves for
-each block); a lane learns from the lanes before it what its two blocks weigh before and after its
-move, and so whether the number of blocks that are too heavy changes there.  A prefix is balanced
-where that number is zero.  This takes a word for each block, whatever the number of moves.
+If all blocks are within their limits after all moves, all moves are made, and nothing is sorted.
+Otherwise the moves are sorted by decreasing gain, then by vertex, and one team processes them in
+this order.  It processes as many moves at a time as it has lanes (the paper: one segment of up to
+1024 moves for each block).  From the moves of the lanes before it, a lane computes the weights of
+its two blocks before and after its move, and so the change of the number of overloaded blocks.  A
+prefix is balanced if that number is zero after it.  This takes one word per block, whatever the
+number of moves.
 
-Beyond the paper, moves behind the prefix are made too where their blocks have room left: each block
-takes its best ones.  One block that is full does not hold up the others then.
+Beyond the paper, moves behind the prefix are also made if their target has free capacity; each
+block accepts its best ones.  So one full block does not delay the others.
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ LOW_HALF = 2**32 - 1
 def record_prefix(this: Recording) -> None:
     """Record how the list of moves is cut down to its longest balanced prefix.
 
-    When this part starts, the list holds ``level.moves`` moves in any order, each marked with
-    the iteration in ``moved_in``, and ``sequence.weight_sums`` what they add to the blocks.
+    Before, the list holds ``level.moves`` moves in any order, each marked with the iteration in
+    ``moved_in``, and ``sequence.weight_sums`` the weights that they add to the blocks.
     """
     this.program.launch(1, apply_all, team=WIDEST)
     with this.program.if_nonzero(sequence_of(this).prefix.too_heavy):
@@ -53,15 +54,16 @@ def record_prefix(this: Recording) -> None:
 
 
 def record_cut(this: Recording, by_sum: bool) -> None:
-    """Record how sorted moves are cut down to a prefix, and what is made behind it.
+    """Record how sorted moves are cut down to a prefix, and which moves behind it are made.
 
-    The prefix is the longest balanced one or, `by_sum`, of these the one that gains most.
+    The prefix is the longest balanced one or, `by_sum`, the balanced one with the largest total
+    gain.
     """
     program, level = this.program, this.run.level
     program.launch(level.moves, lay_out_move)
     program.launch(1, walk_moves, team=WIDEST, by_sum=by_sum)
-    program.launch(level.blocks, reset_trial)
-    program.launch(sequence_of(this).prefix.kept, apply_if_fits)
+    program.launch(level.blocks, reset_weight)
+    program.launch(sequence_of(this).prefix.kept, apply_kept_move)
     program.launch(1, apply_behind_prefix, team=WIDEST, by_sum=by_sum)
     program.launch(level.moves, list_move)
     program.launch(1, shorten_list)
@@ -69,8 +71,9 @@ def record_cut(this: Recording, by_sum: bool) -> None:
 
 @kl.kernel
 def apply_all(_, moves: Moves, blocks: Blocks, figures: Figures, sequence: MoveSequence):
-    """Whether some block is too heavy after all moves; if so, sort by vertex first.  Called by one
-    team.
+    """Store whether some block is overloaded after all moves; if so, request sorting.
+
+    Called by one team.
     """
     sum_copies(sequence.weight_sums, sequence.block_weight, moves, figures)
     for place in range(kl.lane(), moves.weight_stripes * figures.blocks, kl.team_size()):
@@ -89,13 +92,13 @@ def apply_all(_, moves: Moves, blocks: Blocks, figures: Figures, sequence: MoveS
 
 @kl.device
 def exceeds(weight, b, blocks: Blocks, figures: Figures):
-    """1 if block b is too heavy with this weight, else 0."""
+    """Return 1 if block b is overloaded with this weight, else 0."""
     return kl.int64(weight > blocks.limits[b] + figures.slack)
 
 
 @kl.kernel
 def lay_out_move(i, graph: Csr, moves: Moves, sequence: MoveSequence):
-    """The weight and the blocks of a move take the places of the keys, for the walks."""
+    """Store the weight and the blocks of move i in the arrays of the keys, for `walk_moves`."""
     v = moves.listed[i]
     sequence.other_list[i] = v
     sequence.keys[i] = kl.value_or(graph.vertex_weights, v, 1)
@@ -104,7 +107,10 @@ def lay_out_move(i, graph: Csr, moves: Moves, sequence: MoveSequence):
 
 @kl.device
 def change_by_move(i, first, blocks: Blocks, figures: Figures, sequence: MoveSequence):
-    """By how much move i changes the number of blocks too heavy, after those from the first on."""
+    """Return the change of the number of overloaded blocks by move i.
+
+    It follows moves first ... i - 1, which are not in `block_weight` yet.
+    """
     here = sequence.other_keys[i] >> 32
     there = sequence.other_keys[i] & LOW_HALF
     left = sequence.block_weight[here]
@@ -124,9 +130,9 @@ def change_by_move(i, first, blocks: Blocks, figures: Figures, sequence: MoveSeq
 @kl.kernel
 def walk_moves(_, moves: Moves, blocks: Blocks, figures: Figures, sequence: MoveSequence,
                by_sum: kl.StaticValue):
-    """Find the best prefix of moves after which no block is too heavy.  Called by one team.
+    """Find the best prefix of moves after which no block is overloaded.  Called by one team.
 
-    Of the best ones it is the longest; without any gain there is none.
+    Of equally good prefixes it is the longest; without any gain it is empty.
     """
     count = moves.moves
     heavy = kl.int64(0)
@@ -169,21 +175,21 @@ def walk_moves(_, moves: Moves, blocks: Blocks, figures: Figures, sequence: Move
 
 
 @kl.kernel
-def reset_trial(b, blocks: Blocks, sequence: MoveSequence):
-    """Block b weighs what it does before any move."""
+def reset_weight(b, blocks: Blocks, sequence: MoveSequence):
+    """Set the weight of block b to that before any move."""
     sequence.block_weight[b] = blocks.weight[b]
 
 
 @kl.kernel
-def apply_if_fits(i, sequence: MoveSequence):
-    """Add a move of the prefix to the weights of its blocks; atomic, independent of order."""
+def apply_kept_move(i, sequence: MoveSequence):
+    """Add move i of the prefix to the weights of its blocks.  Atomic, independent of order."""
     kl.atomic_add(sequence.block_weight, sequence.other_keys[i] >> 32, -sequence.keys[i])
     kl.atomic_add(sequence.block_weight, sequence.other_keys[i] & LOW_HALF, sequence.keys[i])
 
 
 @kl.device
 def weight_offered(i, first, sequence: MoveSequence):
-    """Weight that moves first ... i bring to the block that move i leads to."""
+    """Return the weight that moves first ... i bring to the target block of move i."""
     there = sequence.other_keys[i] & LOW_HALF
     total = sequence.keys[i]
     for other in range(first, i):
@@ -194,10 +200,9 @@ def weight_offered(i, first, sequence: MoveSequence):
 @kl.kernel
 def apply_behind_prefix(_, moves: Moves, blocks: Blocks, figures: Figures, sequence: MoveSequence,
                         by_sum: kl.StaticValue):
-    """Drop moves behind the prefix, except moves that fit their block.  Called by one
-    team.
+    """Drop moves behind the prefix, except those that fit into their target.  Called by one team.
 
-    A move fits if the block can take all that is offered to it up to this move, without departures.
+    A move fits if its target has capacity for all moves to it up to this one, without departures.
     """
     base = sequence.prefix.kept
     while base < moves.moves:
@@ -220,7 +225,7 @@ def apply_behind_prefix(_, moves: Moves, blocks: Blocks, figures: Figures, seque
 
 @kl.kernel
 def list_move(i, moves: Moves, sequence: MoveSequence):
-    """List a move behind the prefix that was not dropped; the order of the list is free."""
+    """List move i if it is behind the prefix and not dropped.  The order is arbitrary."""
     if i >= sequence.prefix.kept:
         v = sequence.other_list[i]
         if moves.moved_in[v] != NEVER:
@@ -229,51 +234,49 @@ def list_move(i, moves: Moves, sequence: MoveSequence):
 
 @kl.kernel
 def shorten_list(_, moves: Moves, sequence: MoveSequence):
-    """The list holds the prefix and what was found room for."""
+    """Shorten the list to the moves that are made."""
     keep_moves(sequence.prefix.made, moves)
 
 
-# Refinement without rebalancing: what is too heavy stays so, but gets no heavier ---------------
+# Refinement without rebalancing: overloaded blocks stay so, but get no heavier -----------------
 #
-# The papers of G-kway and GP-metis make moves that keep the limits and say nothing of blocks that
-# are
-# too heavy from the start.  Here such a block may weigh what it weighs at the moment, so it takes
-# nothing, and all other rules apply as they are: the rest of refinement finds every block within
-# its
-# limit and never rebalances.
+# The papers of G-kway and GP-metis make moves that keep the limits, and do not mention blocks that
+# are overloaded from the start.  Here the limit of such a block is its current weight, so it
+# accepts nothing, and all other rules apply unchanged: the rest of refinement finds every block
+# within its limit and never rebalances.
 
 
 NO_LIMIT = 2**62
 
 
 class RelaxedLimits(Piece):
-    """Limits that change from round to round, in place of rebalancing."""
+    """Limits that change from round to round, instead of rebalancing."""
 
     def adapted(self, space: ExecutionSpace, run: Run) -> Run:
-        """The same work arrays, with limits that may be changed."""
+        """Return the same work arrays, with limits that may be changed."""
         return run.replaced(blocks=run.blocks.replaced(limits=space.copy(run.blocks.limits)))
 
     def begin(self, this: Recording) -> None:
-        """Whatever a level starts with counts as balanced."""
+        """Drop all limits, so that the partition of a level counts as balanced at the start."""
         this.program.launch(this.run.level.blocks, drop_limit)
 
     def move(self, this: Recording) -> None:
-        """In this round no block may get heavier than its limit, or than it is."""
+        """Set limits so that no block gets heavier than its limit or its current weight."""
         this.program.launch(this.run.level.blocks, relax_limit)
 
 
 def relaxed_limits(rebalance: bool) -> tuple[Piece, ...]:
-    """Held limits, unless blocks are rebalanced."""
+    """Return the piece with relaxed limits, unless blocks are rebalanced."""
     return () if rebalance else (RelaxedLimits(),)
 
 
 @kl.kernel
 def drop_limit(b, blocks: Blocks):
-    """Block b may weigh anything."""
+    """Remove the limit of block b."""
     set_limit(b, kl.int64(NO_LIMIT), blocks)
 
 
 @kl.kernel
 def relax_limit(b, blocks: Blocks, sequence: MoveSequence):
-    """Block b may weigh what it is meant to at most, or as much as now if that is more."""
+    """Set the limit of block b to its own limit, or to its current weight if that is larger."""
     set_limit(b, max(sequence.limits[b], blocks.weight[b]), blocks)

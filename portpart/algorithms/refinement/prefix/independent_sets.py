@@ -37,14 +37,11 @@ from portpart.graphs import Csr, Graph, degree_of
 
 # An independent set of vertex moves that gain (G-kway, section 3.2.1 and algorithm 2) ----------
 #
-# A move is legal if it gains and its target block stays within its limit.  What a vertex gains
-# most
-# with is cached (`gain_cache.py`); only where that block is full the legal blocks are examined.
-# Of adjacent vertices with legal moves the one with the smallest id moves, so that all gains add
-# up.
-# Beyond the paper, moves that gain nothing are legal if they even out the weights of the two
-# blocks;
-# they come after the others.
+# A move is legal if it gains and its target block stays within its limit.  The best target of a
+# vertex is cached (`gain_cache.py`); only if that block is full, other blocks are examined.  Of
+# adjacent vertices with legal moves the one with the smallest id moves, so that all gains add up.
+# Beyond the paper, moves of gain 0 are legal if they even out the weights of the two blocks; they
+# come after the others.
 
 
 NONE = -1
@@ -52,25 +49,25 @@ NONE = -1
 
 @kl.device
 def accepts(b, weight, blocks: Blocks, figures: Figures):
-    """Whether block b stays within its limit with so much more."""
+    """Whether block b stays within its limit with this additional weight."""
     return blocks.weight[b] + weight <= blocks.limits[b] + figures.slack
 
 
 @kl.device
 def improves_balance(here, there, weight, blocks: Blocks):
-    """Whether a move leaves the heavier of two blocks lighter."""
+    """Whether a move makes the heavier of its two blocks lighter."""
     return blocks.weight[there] + weight < blocks.weight[here]
 
 
 @kl.kernel
 def begin_sequence(_, sequence: MoveSequence):
-    """No move gains anything so far."""
+    """Reset the largest gain."""
     set_top_gain(0, sequence.prefix)
 
 
 @kl.kernel
 def choose_legal(i, graph: Csr, state: Deciding, sequence: MoveSequence):
-    """legal[v] = where v gains most, or -1; if there is no room, list v to examine other blocks.
+    """legal[v] = the best target of v, or -1; if that is full, list v to examine other blocks.
 
     Only movable vertices may gain.
     """
@@ -92,7 +89,7 @@ def choose_legal(i, graph: Csr, state: Deciding, sequence: MoveSequence):
 
 @kl.device
 def admits_legal(v, block, graph: Csr, blocks: Blocks, figures: Figures):
-    """Whether a block has room for v."""
+    """Whether a block has capacity for v."""
     return accepts(block, kl.value_or(graph.vertex_weights, v, 1), blocks, figures)
 
 
@@ -102,7 +99,7 @@ def find_legal(v, graph: Csr, state: gains.Searching, connections: objectives.Co
                sequence: MoveSequence, search: gains.BlockSearch):
     """sequence.legal[v] = the best block with capacity for v, if there is one.
 
-    All lanes of a team together.
+    Called by all lanes of a team.
     """
     gains.best_candidate(v, graph, state, connections, tables, found, search)
     if kl.lane() == 0 and found.block != NONE:
@@ -118,13 +115,13 @@ def find_legal(v, graph: Csr, state: gains.Searching, connections: objectives.Co
 
 
 def legal(rules: objectives.Rules, valuation: objectives.BlockScore) -> kl.DeviceFunction:
-    """`find_legal` for an objective and a way to value blocks."""
+    """Return `find_legal` for an objective and a block score."""
     return find_legal.bound(search=gains.BlockSearch(rules, valuation, admits_legal))
 
 
 @kl.device
 def is_candidate(v, active: gains.ActiveSets, sequence: MoveSequence):
-    """Whether v has a legal move; of vertices that are not movable nothing is known."""
+    """Whether v has a legal move; `legal` is valid for movable vertices only."""
     found = active.flags[v] & gains.IS_MOVABLE != 0
     if found:
         found = sequence.legal[v] >= 0
@@ -133,7 +130,7 @@ def is_candidate(v, active: gains.ActiveSets, sequence: MoveSequence):
 
 @kl.device
 def goes_first(u, v, sequence: MoveSequence):
-    """Whether the move of u goes before that of v: one that gains, then the smaller id."""
+    """Whether the move of u precedes that of v: a move that gains first, then the smaller id."""
     first = u < v
     if (sequence.gain[u] > 0) != (sequence.gain[v] > 0):
         first = sequence.gain[u] > 0
@@ -143,9 +140,9 @@ def goes_first(u, v, sequence: MoveSequence):
 @kl.device
 def move_if_first(v, graph: Csr, moves: Moves, active: gains.ActiveSets, figures: Figures,
                   sequence: MoveSequence):
-    """Enter the move of v into the buffer if the move of no neighbour goes first.
+    """List the move of v if the move of no neighbour precedes it.
 
-    Atomic; the order of the buffer is free.  All lanes of a team together.
+    Atomic; the order of the list is arbitrary.  Called by all lanes of a team.
     """
     beaten = kl.int64(0)
     for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
@@ -165,7 +162,7 @@ def move_if_first(v, graph: Csr, moves: Moves, active: gains.ActiveSets, figures
 @kl.kernel
 def keep_independent(i, graph: Csr, moves: Moves, active: gains.ActiveSets, figures: Figures,
                      sequence: MoveSequence):
-    """Keep the move of vertex i if it is first among its neighbours, unless a hub makes it."""
+    """Keep the move of vertex i if it precedes those of all neighbours, unless i is a hub."""
     v = active.movable_list[figures.vertices - active.movable_begin + i]
     if sequence.legal[v] >= 0 and degree_of(v, graph) <= figures.hub_degree:
         move_if_first(v, graph, moves, active, figures, sequence)
@@ -174,7 +171,7 @@ def keep_independent(i, graph: Csr, moves: Moves, active: gains.ActiveSets, figu
 @kl.kernel
 def keep_independent_hubs(i, graph: Csr, moves: Moves, active: gains.ActiveSets, figures: Figures,
                           sequence: MoveSequence):
-    """Keep the move of a hub if it has one and is first among its neighbours."""
+    """Keep the move of hub i if it has one that precedes those of all neighbours."""
     v = active.hub_list[i]
     if is_candidate(v, active, sequence):
         move_if_first(v, graph, moves, active, figures, sequence)
@@ -182,10 +179,8 @@ def keep_independent_hubs(i, graph: Csr, moves: Moves, active: gains.ActiveSets,
 
 # Independent-set refinement of a hierarchy (G-kway, section 3.2), one program for each level ----
 #
-# All but the moves of balanced partitions is shared with Jet: the cache of best targets, the
-# accounts of weights and cut, the best partition so far, and the rebalancing of blocks that are
-# too
-# heavy, which the paper does not have.
+# Except for the moves of balanced partitions, all is shared with Jet: the gain cache, the sums of
+# weights and cut, the best partition so far, and rebalancing, which the paper does not have.
 
 
 @dataclass(frozen=True)
@@ -195,9 +190,9 @@ class IndependentSets(Piece):
     Attributes
     ----------
     zero_gain : bool
-        Whether moves without gain are legal that even out the weights of two blocks.
+        Whether moves of gain 0 are legal if they even out the weights of two blocks.
     apply_later_moves : bool
-        Whether moves behind the prefix are made where their blocks have room.
+        Whether moves behind the prefix are made if their target has capacity.
     """
 
     zero_gain: bool
@@ -205,11 +200,11 @@ class IndependentSets(Piece):
 
     def records(self, space: ExecutionSpace, sizes: RefinementSizes,
                 run: Run) -> dict[str, kl.Record]:
-        """The legal moves, and the sequence of them."""
+        """Return the record of the legal moves and their sequence."""
         return {"sequence": sequence_for(space, sizes, run, self.zero_gain, self.apply_later_moves)}
 
     def move(self, this: Recording) -> None:
-        """Legal moves, an independent set of them, and its balanced prefix."""
+        """Record legal moves, an independent set of them, and its balanced prefix."""
         record_legal_moves(this)
         with this.program.side_by_side():
             this.program.launch(this.run.level.next_movable, keep_independent,
@@ -223,19 +218,19 @@ class IndependentSets(Piece):
 def independent_set_refiner(space: ExecutionSpace, finest: Graph, balance: objectives.Balance,
                             options: IndependentOptions, seed: int,
                             objective: objectives.Objective = objectives.CUT) -> Refiner:
-    """G-kway's refinement of a hierarchy; see `Refiner`."""
+    """Return G-kway's refinement of a hierarchy; see `Refiner`."""
     rule = IndependentSets(options.zero_gain, options.apply_later_moves)
     return Refiner(space, finest, balance, shared(options, options.round_limit), seed,
                    objective=objective, pieces=moving_by(rule, options.rebalance))
 
 
 def moving_by(rule: IndependentSets, rebalance: bool) -> tuple[Piece, ...]:
-    """Refinement by legal moves of which a rule chooses some."""
+    """Return the pieces of refinement by legal moves, of which `rule` selects some."""
     return (*SHARED, *relaxed_limits(rebalance), rule, AccountingSteps())
 
 
 def record_legal_moves(this: Recording) -> None:
-    """Record how all movable vertices choose their legal moves."""
+    """Record how the legal moves of all movable vertices are found."""
     program, level = this.program, this.run.level
     with program.side_by_side():
         program.launch(1, begin_sequence)

@@ -1,4 +1,4 @@
-"""A sequence of moves that is tried out: what is kept of it, and how it is sorted."""
+"""A sequence of moves: its record, and how it is sorted."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ from portpart.backends.programs import Array, ExecutionSpace
 class PrefixWords(kl.Words):
     """The totals of a sequence of moves."""
 
-    too_heavy: Any  # whether all moves together are too many
+    too_heavy: Any  # whether a block is overloaded after all moves
     top_gain: int
-    ordering: Any  # whether they are being sorted,
-    by_gain: Any  # and by what: the gain, or the vertex
+    ordering: Any  # whether the moves are being sorted
+    by_gain: Any  # the current sort key: gain (1) or vertex (0)
     kept: Any  # length of the prefix
-    made: Any  # moves that are made
+    made: Any  # number of moves that are made
 
 
 class MoveSequence(kl.Record):
-    """Legal moves, and a sequence of them that is tried out.
+    """Legal moves, and the sequence of moves that is evaluated.
 
     Attributes
     ----------
     legal : array of int32, shape (n,)
-        Where a vertex may move; -1 if nowhere.
+        Target of the legal move of a vertex; -1 if it has none.
     gain : array of int64, shape (n,)
     keys, other_keys : array of int64, shape (n + 1,) and (n,)
-        What moves are sorted by; then their weights and their blocks, or the sums of the weights.
+        Sort keys of moves; later their weights and blocks, or prefix sums of the weights.
     other_list : array of int32, shape (n,)
     weight_sums : array of int64
-        What all moves together add to the block weights, in several copies.
+        Weights that all moves together add to the blocks, in several copies.
     block_weight : array of int64, shape (k,)
     prefix : PrefixWords
     zero_gain : int
-        Whether moves without gain are legal that even out the weights of two blocks.
+        Whether moves of gain 0 are legal if they even out the weights of two blocks.
     apply_later_moves : int
-        Whether moves behind the prefix are made where their blocks have room.
+        Whether moves behind the prefix are made if their target has capacity.
     limits : array of int64, shape (k,)
-        What blocks may weigh, where `Blocks.limits` changes from round to round.
+        The limits of blocks, also where `Blocks.limits` changes from round to round.
     """
 
     other_list: Array
@@ -65,7 +65,10 @@ class MoveSequence(kl.Record):
 
 def sequence_for(space: ExecutionSpace, sizes: RefinementSizes, run: Run, zero_gain: bool,
                  apply_later_moves: bool) -> MoveSequence:
-    """Allocate what a run needs; a list of rebalancing is free while moves are made."""
+    """Allocate the record for a run.
+
+    It shares a list of rebalancing, which is free while moves are made.
+    """
     return MoveSequence.allocate(
         space, sizes, other_list=run.rebalancing.listed,
         prefix=PrefixWords(space.zeros(len(PrefixWords.indices), np.int64)),
@@ -74,17 +77,18 @@ def sequence_for(space: ExecutionSpace, sizes: RefinementSizes, run: Run, zero_g
 
 
 def sequence_of(this: Recording) -> Any:
-    """The sequence, as slots."""
+    """Return the slots of the sequence."""
     return this.program.records["sequence"]
 
 
 def record_order(this: Recording, fill: kl.Kernel, order_next: kl.Kernel) -> None:
-    """Record how the list of moves is sorted by one key after the other, the last one decides.
+    """Record how the list of moves is sorted by one key after another; the last key decides.
 
     Parameters
     ----------
     fill, order_next : Kernel
-        Fills in the keys; says by what to sort next, if there is more, and how many bits that has.
+        `fill` stores the keys; `order_next` selects the next key, if there is one, and its number
+        of bits.
     """
     program, run, sequence = this.program, this.run, sequence_of(this)
     with program.while_loop(sequence.prefix.ordering):
@@ -97,33 +101,33 @@ def record_order(this: Recording, fill: kl.Kernel, order_next: kl.Kernel) -> Non
 
 @kl.device
 def note_gain(v, gain, sequence: MoveSequence):
-    """Keep what a move of v gains, and the most that one does.  Atomic, independent of order."""
+    """Store the gain of v's move, and update the largest gain.  Atomic, independent of order."""
     sequence.gain[v] = gain
     kl.atomic_max(sequence.prefix, PrefixWords.top_gain, gain)
 
 
 @kl.device
 def set_gain(v, gain, sequence: MoveSequence):
-    """Set what the move of v gains."""
+    """Set the gain of v's move."""
     sequence.gain[v] = gain
 
 
 @kl.device
 def begin_weights(blocks: Blocks, figures: Figures, sequence: MoveSequence):
-    """Blocks weigh what they do before any move.  All lanes of a team together."""
+    """Set the block weights to those before any move.  Called by all lanes of a team."""
     for b in range(kl.lane(), figures.blocks, kl.team_size()):
         sequence.block_weight[b] = blocks.weight[b]
 
 
 @kl.device
 def set_top_gain(gain, prefix: PrefixWords):
-    """Set what moves gain at most; 0 before any is found."""
+    """Set the largest gain of a move."""
     prefix.top_gain = gain
 
 
 @kl.device
 def order_by_vertex(needed, moves: Moves, figures: Figures, sequence: MoveSequence):
-    """Request that the moves are sorted, by vertex first, if that is needed."""
+    """Request that the moves are sorted, by vertex first, if `needed`."""
     sequence.prefix.ordering = needed
     sequence.prefix.by_gain = 0
     primitives.set_keys(moves.moves, figures.vertices, sequence.sorting.words)
@@ -131,7 +135,7 @@ def order_by_vertex(needed, moves: Moves, figures: Figures, sequence: MoveSequen
 
 @kl.kernel
 def fill_key(i, moves: Moves, sequence: MoveSequence):
-    """Key of a move: its vertex, or how much less it gains than the best one."""
+    """Store the key of move i: its vertex, or the largest gain minus its gain."""
     v = moves.listed[i]
     key = kl.int64(v)
     if sequence.prefix.by_gain != 0:
@@ -141,7 +145,7 @@ def fill_key(i, moves: Moves, sequence: MoveSequence):
 
 @kl.kernel
 def order_by_gain_next(_, sequence: MoveSequence):
-    """After the vertices come the gains, and then the order is found."""
+    """Sort by gain after sorting by vertex; then end."""
     sequence.prefix.ordering = 1 - sequence.prefix.by_gain
     sequence.prefix.by_gain = 1
     primitives.set_largest(sequence.prefix.top_gain, sequence.sorting.words)

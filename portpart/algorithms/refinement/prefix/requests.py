@@ -1,10 +1,11 @@
 """Requests to move in one direction, in a buffer for each block (GP-metis, section III.C).
 
-A vertex asks for the block it gains most with.  In one round only blocks of higher numbers are
-asked for, in the next one only blocks of lower ones, so that two neighbours never change places.
-If a block is asked for more than it has room for, the requests are sorted by vertex, by gain and by
-block, each sort stable: a buffer for each block, best requests first.  A block takes requests as
-long as all up to them fit; weight that leaves it in the same round does not count.
+A vertex requests its best target.  In one round only requests for blocks of higher numbers are
+made, in the next one only requests for blocks of lower numbers, so that two neighbours never swap
+their blocks.  If the requests for a block exceed its capacity, the requests are sorted by vertex,
+by gain and by block, each sort stable: each block has a buffer, best requests first.  A block
+grants requests as long as all up to them fit; weight that leaves it in the same round does not
+count.
 
     request of     7  2  9  4  1        sorted     | 2  4  1 | 9  7 |
     for block      3  1  3  1  1    ->  block      | 1  1  1 | 3  3 |
@@ -59,12 +60,13 @@ NONE = -1
 
 
 BY_VERTEX, BY_GAIN, BY_BLOCK = range(3)
-"""By what requests are being sorted: `Sequence.by_gain`; `PrefixWords.kept` is how many tiles of
-them there are."""
+"""The current sort key of requests, stored in `PrefixWords.by_gain`.  `PrefixWords.kept` is the
+number of tiles of requests.
+"""
 
 
 def record_requests(this: Recording) -> None:
-    """Record how vertices with legal moves ask, and which requests are granted."""
+    """Record which vertices with legal moves make a request, and which requests are granted."""
     program, run, sequence = this.program, this.run, sequence_of(this)
     program.launch(run.level.next_movable, request_move)
     program.launch(1, apply_all, team=WIDEST)
@@ -80,7 +82,7 @@ def record_requests(this: Recording) -> None:
 @kl.kernel
 def protect_light_source(i, graph: Csr, moves: Moves, active: ActiveSets, blocks: Blocks,
                          figures: Figures, sequence: MoveSequence):
-    """Drop the legal move of a vertex without which its block would be too light.
+    """Drop the legal move of vertex i if its block would become too light without it.
 
     Too light is below mean / (1 + imbalance), as in METIS; all operations are IEEE's.
     """
@@ -95,9 +97,9 @@ def protect_light_source(i, graph: Csr, moves: Moves, active: ActiveSets, blocks
 @kl.kernel
 def request_move(i, graph: Csr, moves: Moves, active: ActiveSets, figures: Figures,
                  sequence: MoveSequence):
-    """Enter the legal move of a vertex if it goes in the direction of the round.
+    """List the legal move of vertex i if it has the direction of the round.
 
-    Atomic; the order of the list is free.
+    Atomic; the order of the list is arbitrary.
     """
     v = active.movable_list[figures.vertices - active.movable_begin + i]
     there = sequence.legal[v]
@@ -111,7 +113,7 @@ def request_move(i, graph: Csr, moves: Moves, active: ActiveSets, figures: Figur
 
 @kl.kernel
 def fill_request_key(i, moves: Moves, sequence: MoveSequence):
-    """Key of a request: its vertex, how much less it gains than the best one, or its block."""
+    """Store the key of request i: its vertex, the largest gain minus its gain, or its block."""
     v = moves.listed[i]
     key = kl.int64(v)
     if sequence.prefix.by_gain == BY_GAIN:
@@ -123,7 +125,7 @@ def fill_request_key(i, moves: Moves, sequence: MoveSequence):
 
 @kl.kernel
 def order_requests_next(_, moves: Moves, figures: Figures, sequence: MoveSequence):
-    """After the vertices come the gains, then the blocks, and then the buffers are filled."""
+    """Sort by gain after the vertices, then by block, then end and fill the buffers."""
     sequence.prefix.ordering = kl.int64(sequence.prefix.by_gain < BY_BLOCK)
     sequence.prefix.by_gain += 1
     highest = sequence.prefix.top_gain if sequence.prefix.by_gain == BY_GAIN else figures.blocks
@@ -134,7 +136,7 @@ def order_requests_next(_, moves: Moves, figures: Figures, sequence: MoveSequenc
 
 @kl.kernel
 def lay_out_request(i, graph: Csr, moves: Moves, sequence: MoveSequence):
-    """Weight of a request; the first one for a block marks where the block's buffer begins."""
+    """Store the weight of request i; the first request for a block begins its buffer."""
     v = moves.listed[i]
     sequence.other_list[i] = v
     sequence.other_keys[i] = kl.value_or(graph.vertex_weights, v, 1)
@@ -147,7 +149,10 @@ def lay_out_request(i, graph: Csr, moves: Moves, sequence: MoveSequence):
 
 @kl.kernel
 def grant_request(i, moves: Moves, blocks: Blocks, figures: Figures, sequence: MoveSequence):
-    """List a request if its block has room for all up to it; the order of the list is free."""
+    """List request i if its block has capacity for all requests up to it, else drop it.
+
+    The order of the list is arbitrary.
+    """
     v = sequence.other_list[i]
     block = moves.target[v]
     offered = sequence.keys[i + 1] - sequence.keys[sequence.buffer_begin[block]]
@@ -159,10 +164,9 @@ def grant_request(i, moves: Moves, blocks: Blocks, figures: Figures, sequence: M
 
 # Refinement in two alternating directions (GP-metis, section III.C), a program for each level
 #
-# The legal moves are those of independent-set refinement; neighbours may move together here, as
-# they
-# move in one direction.  All but the moves of balanced partitions is shared with Jet: the cache of
-# best targets, the accounts of weights and cut, the best partition so far, and rebalancing.
+# The legal moves are those of independent-set refinement.  Here neighbours may move together, as
+# they move in one direction.  Except for the moves of balanced partitions, all is shared with Jet:
+# the gain cache, the sums of weights and cut, the best partition so far, and rebalancing.
 
 
 @dataclass(frozen=True)
@@ -172,13 +176,13 @@ class TwoDirections(IndependentSets):
     Attributes
     ----------
     spares : bool
-        Whether blocks that weigh little keep their vertices.
+        Whether light blocks keep their vertices.
     """
 
     spares: bool = False
 
     def move(self, this: Recording) -> None:
-        """Legal moves, requests for those in the direction of the round, and what is granted."""
+        """Record legal moves, requests in the direction of the round, and which are granted."""
         record_legal_moves(this)
         if self.spares:
             this.program.launch(this.run.level.next_movable, protect_light_source)
@@ -188,7 +192,7 @@ class TwoDirections(IndependentSets):
 def two_direction_refiner(space: ExecutionSpace, finest: Graph, balance: Balance,
                           options: TwoDirectionOptions, seed: int,
                           objective: Objective = CUT) -> Refiner:
-    """GP-metis's refinement of a hierarchy; see `Refiner`."""
+    """Return GP-metis's refinement of a hierarchy; see `Refiner`."""
     rule = TwoDirections(options.zero_gain, False, options.spare_sources)
     return Refiner(space, finest, balance, shared(options, 2 * options.pass_limit), seed,
                    objective=objective, pieces=moving_by(rule, options.rebalance))

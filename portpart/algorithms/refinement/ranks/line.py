@@ -19,8 +19,8 @@ from portpart.algorithms.refinement.rebalancing import (
     Rebalancing,
     RebalancingRule,
     evict_strongly,
-    keep_those_above,
-    stand_at,
+    keep_above_threshold,
+    set_place,
 )
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, Parcel
@@ -81,7 +81,7 @@ def record_line(this: Recording, layout: primitives.MailLayout, rule: Rebalancin
     line, mail = program.find("line", Line), program.find("line_mail", primitives.Mail)
     totals = program.find("totals", RankTotals)
     sent: dict[str, Any] = {"mail": mail, "layout": layout}
-    program.launch(level.candidates, keep_those_above)
+    program.launch(level.candidates, keep_above_threshold)
     program.launch(line.count, clear_weight)
     program.launch(1, primitives.clear_parts, mail=mail)
     program.launch(level.candidates, count_leaving, **sent)
@@ -127,7 +127,7 @@ def pack_leaving(i, graph: Csr, rebalancing: Rebalancing, line: Line, mail: prim
         primitives.put_number(mail.send, item, number, layout.lead)
         primitives.put_number(mail.send, item, kl.int64(kl.value_or(graph.vertex_weights, v, 1)),
                               layout.first)
-        stand_at(v, item // layout.width, rebalancing)
+        set_place(v, item // layout.width, rebalancing)
 
 
 @kl.kernel

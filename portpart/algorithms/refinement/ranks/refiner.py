@@ -256,7 +256,7 @@ class RankRefiner(refinement.Refiner):
         self._graph_records = {"ghost_rows": ghost_rows(graph), "sent": sent, "changed": changed}
         if graph.are_moved:
             self._graph_records["line"], self._graph_records["line_mail"] = line_of(graph)
-        self._make_room(room_for(graph))
+        self._lengthen(room_for(graph))
 
     def _pieces_for(self, graph: Structure) -> tuple[refinement.Piece, ...]:
         if graph.whole is graph:

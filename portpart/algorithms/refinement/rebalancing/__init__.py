@@ -1,4 +1,4 @@
-"""Vertices leave blocks that are too heavy."""
+"""Rebalancing: selects the vertices that leave overloaded blocks, and moves them."""
 
 from portpart.base.doors import door
 

@@ -1,8 +1,9 @@
-"""Rating the vertices that may leave, and Jetrw: weak rebalancing (Jet, section 4.2).
+"""Rating of eviction candidates, and Jetrw: weak rebalancing (Jet, section 4.2).
 
-Vertices of blocks that are too heavy are rated by what a move would lose; the cheapest leave
-(`rule.py`).  Weak: every vertex goes to its best connected block with capacity, mostly
-known from the gain cache; of the others it is counted.  Strong: see `strong.py`.
+Vertices of overloaded blocks are rated by the loss of a move; the vertices with the smallest loss
+leave (`rule.py`).  In weak rebalancing every vertex moves to its best connected block with
+capacity.  The gain cache knows the target of most vertices; for others the connectivity is counted.
+For strong rebalancing see `strong.py`.
 """
 
 from __future__ import annotations
@@ -35,13 +36,13 @@ NONE = -1
 
 @kl.device
 def accepts(v, block, graph: Csr, blocks: Blocks, figures: Figures, rule: RebalancingRule):
-    """Whether a block takes vertices of others."""
+    """Whether a block accepts vertices of others."""
     return rule.target_capacity.free_capacity(block, blocks, figures) > 0
 
 
 @dataclass(frozen=True)
 class EvictionRating(kl.Static):
-    """How vertices that may leave are rated.
+    """How eviction candidates are rated.
 
     Attributes
     ----------
@@ -57,11 +58,12 @@ class EvictionRating(kl.Static):
 @kl.device
 def rate(v, graph: Csr, state: Deciding, connections: ConnectivityTable, tables: Tables,
          found: BestTarget, more: kl.Record, rating: EvictionRating):
-    """Find target and loss of a vertex that may leave, and its bucket.
+    """Find the target and the loss of a candidate, and put it into its bucket.
 
-    Weak: the loss is measured against the best target (equation 4.9), strong: against what
-    vertices can count on that go where there is room (equation 4.10).  A vertex that
-    touches no block with room goes to one chosen by a hash.  All lanes of a team together.
+    In weak rebalancing the loss is relative to the best target (equation 4.9), in strong
+    rebalancing to what a move to any block with capacity gives (equation 4.10).  A vertex that is
+    connected to no block with capacity moves to one chosen by a hash.  Called by all lanes of a
+    team.
     """
     gains.best_candidate(v, graph, state, connections, tables, found, rating.search)
     if kl.lane() == 0:
@@ -79,7 +81,7 @@ def rate(v, graph: Csr, state: Deciding, connections: ConnectivityTable, tables:
 
 @dataclass(frozen=True)
 class Rated:
-    """`rate` for a rule: a body, of an objective and a way to value blocks."""
+    """`rate` for a rule: a body that takes an objective and a block score."""
 
     rule: RebalancingRule
 
@@ -91,9 +93,9 @@ class Rated:
 
 @kl.kernel
 def evict_weakly(i, moves: Moves, rebalancing: Rebalancing, figures: Figures):
-    """Weak rebalancing: a vertex up to the threshold moves to its own best target.
+    """Weak rebalancing: move a vertex up to the threshold to its own best target.
 
-    The buckets are emptied.
+    Also empties its buckets.
     """
     v = rebalancing.listed[i]
     slot = empty_slot(moves.part[v], kl.int64(rebalancing.slot_of[v]), rebalancing)
@@ -104,15 +106,16 @@ def evict_weakly(i, moves: Moves, rebalancing: Rebalancing, figures: Figures):
 NONE = -1
 
 ROUNDS = 8
-"""Vertices that a lane examines before its team adds to a list."""
+"""Number of vertices that a lane examines before its team appends to a list."""
 
 
 @kl.device
 def is_eviction_candidate(v, slight, graph: Csr, moves: Moves, blocks: Blocks,
                           rebalancing: Rebalancing, figures: Figures, rule: RebalancingRule):
-    """Whether v's block is too heavy, slightly or not as asked, and v not so heavy as to stay.
+    """Whether v may leave its block, which is overloaded: slightly if `slight`, else heavily.
 
-    Fixed vertices stay.
+    A vertex stays if it is fixed, or heavier than 1.5 times the excess of its block (2 times in
+    strong rebalancing if the rule says so).
     """
     block = moves.part[v]
     here = blocks.weight[block]
@@ -132,9 +135,9 @@ def is_eviction_candidate(v, slight, graph: Csr, moves: Moves, blocks: Blocks,
 @kl.device
 def cached_block(v, graph: Csr, cache: gains.GainCache, blocks: Blocks, figures: Figures,
                  rule: RebalancingRule):
-    """The cached target of v: its best block, or a random one if it is connected to none.
+    """Return the cached target of v: its best block, or a random one if it is connected to none.
 
-    NONE if its best block has no capacity.
+    NONE if the best block has no capacity.
     """
     block = cache.best_target[v]
     if block < NONE:
@@ -148,9 +151,9 @@ def cached_block(v, graph: Csr, cache: gains.GainCache, blocks: Blocks, figures:
 
 @kl.device
 def rate_by_cache(v, graph: Csr, state: Deciding, rule: RebalancingRule):
-    """Rate v if the cache says what it loses, else list it.
+    """Rate v if the cache has its loss, else list it.
 
-    Strong rebalancing has no slightly heavy blocks, so the loss is what the cache says.
+    Strong rebalancing has no slightly overloaded blocks, so the loss is that of the cache.
     """
     block = cached_block(v, graph, state.cache, state.blocks, state.figures, rule)
     if block == NONE:
@@ -163,7 +166,10 @@ def rate_by_cache(v, graph: Csr, state: Deciding, rule: RebalancingRule):
 
 @kl.kernel
 def list_movable_candidates(i, graph: Csr, state: Deciding, rule: RebalancingRule):
-    """List a movable vertex if its block is slightly too heavy; all that lose nothing are."""
+    """List movable vertex i if its block is slightly overloaded.
+
+    All vertices that lose nothing are movable.
+    """
     v = gains.movable_vertex(i, state.active)
     if is_eviction_candidate(v, True, graph, state.moves, state.blocks, state.rebalancing,
                              state.figures, BY_WEIGHT):
@@ -172,14 +178,15 @@ def list_movable_candidates(i, graph: Csr, state: Deciding, rule: RebalancingRul
 
 
 @kl.device
-def is_leaver(v, graph: Csr, moves: Moves, active: gains.ActiveSets, blocks: Blocks,
+def is_boundary_candidate(v, graph: Csr, moves: Moves, active: gains.ActiveSets, blocks: Blocks,
               rebalancing: Rebalancing, figures: Figures):
-    """Whether v on a boundary, which is not movable, may leave a block that needs such vertices.
+    """Whether boundary vertex v, which is not movable, may leave a block that needs such vertices.
 
-    Such a block need not examine its inner vertices: those lose most, and on a mesh they are many.
+    The inner vertices of such a block are not examined: they lose most, and on a mesh they are
+    many.
     """
-    wanted = REST if rebalancing.short != 0 else ALL
-    result = scope_of(moves.part[v], active, rebalancing) == wanted
+    scope = REST if rebalancing.short != 0 else ALL
+    result = scope_of(moves.part[v], active, rebalancing) == scope
     if active.flags[v] & gains.IS_MOVABLE != 0:
         result = False
     if result:
@@ -196,20 +203,20 @@ def rates_boundary_now(active: gains.ActiveSets, rebalancing: Rebalancing):
 
 @kl.kernel
 def list_other_candidates(i, graph: Csr, state: Deciding, rule: RebalancingRule):
-    """List any other vertex on a boundary if its block is slightly too heavy and needs it."""
+    """List boundary vertex i, if it is not movable and its slightly overloaded block needs it."""
     if rates_boundary_now(state.active, state.rebalancing) and i < state.active.on_boundary:
         v = gains.boundary_vertex(i, state.active)
-        if is_leaver(v, graph, state.moves, state.active, state.blocks, state.rebalancing,
-                     state.figures):
+        if is_boundary_candidate(v, graph, state.moves, state.active, state.blocks,
+                                 state.rebalancing, state.figures):
             state.rebalancing.listed[kl.atomic_next(state.rebalancing, Rebalancing.candidates)] = v
             rate_by_cache(v, graph, state, rule)
 
 
 @kl.device
-def append_leavers(chosen, first, active: gains.ActiveSets, rebalancing: Rebalancing):
-    """Append the listed vertices first + lane() + j * team_size() for each bit j of `chosen`.
+def append_candidates(chosen, first, active: gains.ActiveSets, rebalancing: Rebalancing):
+    """Append the boundary vertices first + lane() + j * team_size() for each bit j of `chosen`.
 
-    All lanes of a team together.
+    Called by all lanes of a team.
     """
     until = kl.team_scan(kl.int64(kl.popcount(kl.uint64(chosen))))
     total = kl.team_last(until)
@@ -226,9 +233,9 @@ def append_leavers(chosen, first, active: gains.ActiveSets, rebalancing: Rebalan
 
 
 @kl.kernel
-def gather_other_leavers(i, graph: Csr, moves: Moves, active: gains.ActiveSets, blocks: Blocks,
+def gather_other_candidates(i, graph: Csr, moves: Moves, active: gains.ActiveSets, blocks: Blocks,
                          rebalancing: Rebalancing, figures: Figures):
-    """List those of batch i that `list_other_candidates` would, to be rated afterwards."""
+    """List the vertices of batch i that `list_other_candidates` would list, to be rated later."""
     first = kl.int64(i) * BATCH
     end = min(first + BATCH, active.on_boundary)
     while rates_boundary_now(active, rebalancing) and first < end:
@@ -237,15 +244,15 @@ def gather_other_leavers(i, graph: Csr, moves: Moves, active: gains.ActiveSets, 
             place = first + kl.lane() + j * kl.team_size()
             if place < end:
                 v = gains.boundary_vertex(place, active)
-                if is_leaver(v, graph, moves, active, blocks, rebalancing, figures):
+                if is_boundary_candidate(v, graph, moves, active, blocks, rebalancing, figures):
                     chosen |= kl.int64(1) << j
-        append_leavers(chosen, first, active, rebalancing)
+        append_candidates(chosen, first, active, rebalancing)
         first += ROUNDS * kl.team_size()
 
 
 @kl.kernel
 def rate_gathered(i, graph: Csr, state: Deciding, rule: RebalancingRule):
-    """Rate eviction candidate i, if it has only been listed so far."""
+    """Rate eviction candidate i, if it has only been listed."""
     v = state.rebalancing.listed[i]
     if i >= state.rebalancing.rated and state.active.flags[v] & gains.IS_MOVABLE == 0:
         if not evicts_all(state.moves.part[v], state.blocks, state.rebalancing, BY_WEIGHT):
@@ -253,9 +260,9 @@ def rate_gathered(i, graph: Csr, state: Deciding, rule: RebalancingRule):
 
 
 @kl.kernel
-def list_all_leavers(v, graph: Csr, moves: Moves, blocks: Blocks, unrated: gains.UnratedList,
+def list_all_candidates(v, graph: Csr, moves: Moves, blocks: Blocks, unrated: gains.UnratedList,
                      rebalancing: Rebalancing, figures: Figures, rule: RebalancingRule):
-    """List v if its block is heavily overloaded, or in strong rebalancing too heavy."""
+    """List v if its block is heavily overloaded or, in strong rebalancing, overloaded."""
     if rebalancing.strong != 0:
         let_stay(v, rebalancing)
     if is_eviction_candidate(v, False, graph, moves, blocks, rebalancing, figures, rule):

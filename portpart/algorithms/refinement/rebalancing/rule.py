@@ -1,8 +1,8 @@
-"""The rule and the plan of rebalancing, and the buckets that it sorts vertices into.
+"""The rule and the plan of rebalancing, and its buckets of vertices.
 
-The vertices that may leave a block that is too heavy are sorted into buckets by what a move would
-lose (Jet, section 4.2), and within a bucket into sub-buckets by a hash.  A block gives up its first
-sub-buckets, up to the one that brings it below the limit.
+Eviction candidates are sorted into buckets by the loss of a move (Jet, section 4.2), and within a
+bucket into sub-buckets by a hash.  The vertices of a block's first sub-buckets leave, up to the
+sub-bucket that brings the block below its limit.
 """
 
 from __future__ import annotations
@@ -17,46 +17,47 @@ from portpart.backends import language as kl
 from portpart.graphs import Csr, global_id
 from portpart.primitives import hash_of
 
-# How blocks that are too heavy are relieved: the values that weak and strong rebalancing share
+# Rules of rebalancing: values that weak and strong rebalancing share
 #
-# `BY_LOSS` is what Jet's paper prints (section 4.2), `AS_RELEASED` what its released code does;
+# `BY_LOSS` is the rule of Jet's paper (section 4.2), `AS_RELEASED` that of its released code;
 # `BY_WEIGHT` is in between, and fast.
 
 
 BUCKET_BASE = 1.5
 
 ANY_EXCESS = 2**62
-"""No limit has this many parts: every excess is above one."""
+"""No limit has this many parts, so every excess is larger than one part."""
 
 
 @dataclass(frozen=True)
 class RebalancingRule(kl.Static):
-    """What rebalancing goes by.
+    """How rebalancing selects vertices and targets.
 
     Attributes
     ----------
     bucket_of : DeviceFunction
-        ``bucket_of(loss, weight, rebalancing)``: which vertices leave first.
+        ``bucket_of(loss, weight, rebalancing)``: the bucket of a vertex; the lowest buckets leave
+        first.
     slight_share : int
-        An excess of at most 1 / slight_share of the limit is slight: of such a block only the
-        boundary is rated.
+        An excess of at most 1 / slight_share of the limit is slight; only boundary vertices of such
+        a block are rated.
     doubled : bool
         Whether a vertex may weigh twice the excess of its block in strong rebalancing, not 1.5
         times as in weak.
     fine : bool
-        Whether coarse levels have as many sub-buckets as the finest one, so that barely more leaves
-        than has to; else as many as suit them.
+        Whether coarse levels have as many sub-buckets as the finest one, so that hardly more weight
+        than necessary leaves; else a number for their own size.
     nearest : bool
-        Whether strong rebalancing fills blocks as near to their limits as vertices allow; else a
-        vertex goes where its place in the row begins.
+        Whether strong rebalancing fills blocks as close to their limits as vertices allow; else the
+        beginning of a vertex's place in the row determines its block.
     waits : bool
-        Whether in strong rebalancing a vertex of which more than half would lie beyond the room in
-        turn goes last, and so on; else blocks get a little more than they have room for.
+        Whether in strong rebalancing a vertex goes last if more than half of it would exceed the
+        capacity of its block; else blocks may exceed their capacity slightly.
     weak_again : bool
         Whether weak rebalancings follow a strong one; else strong ones do, until a propagation.
     until_balanced : bool
-        Whether blocks that were too heavy stay closed until none is, and iterations on the way
-        there do not count as without progress.
+        Whether overloaded blocks stay closed until no block is overloaded; iterations until then do
+        not count as without progress.
     """
 
     bucket_of: kl.DeviceFunction
@@ -70,7 +71,7 @@ class RebalancingRule(kl.Static):
 
     @property
     def target_capacity(self) -> TargetCapacity:
-        """Which blocks take vertices."""
+        """Which blocks accept vertices."""
         return CLOSING if self.until_balanced else OPEN
 
     @property
@@ -81,9 +82,10 @@ class RebalancingRule(kl.Static):
 
 @kl.device
 def bucket_by_weight(loss, weight, rebalancing: Rebalancing):
-    """Bucket of a loss relative to the vertex's weight: 0 gains, 1 even, then log base 1.5.
+    """Return the bucket of a loss relative to the vertex's weight.
 
-    The logarithm is a product of exact IEEE multiplications, the same on every device.
+    0 gain, 1 even, then log base 1.5.  The logarithm is a product of exact IEEE multiplications,
+    the same on every device.
     """
     bucket = kl.int64(0)
     if loss == 0:
@@ -102,9 +104,9 @@ def bucket_by_weight(loss, weight, rebalancing: Rebalancing):
 
 @kl.device
 def bucket_by_loss(loss, weight, rebalancing: Rebalancing):
-    """Bucket of a loss, whatever the vertex weighs (equation 4.5): 0 gains, 1 even, 2 + log2.
+    """Return the bucket of a loss, whatever the vertex weighs (equation 4.5).
 
-    The last bucket holds all losses of 2^47 and more.
+    0 gain, 1 even, then 2 + log2.  The last bucket holds all losses of 2^47 and more.
     """
     bucket = kl.int64(0)
     if loss == 0:
@@ -127,44 +129,47 @@ BY_LOSS = RebalancingRule(bucket_by_loss, slight_share=ANY_EXCESS, doubled=False
 
 AS_RELEASED = RebalancingRule(bucket_by_weight, slight_share=ANY_EXCESS, doubled=True, fine=True,
                               nearest=False, waits=True)
-RELIEFS = {"weight": BY_WEIGHT, "loss": BY_LOSS, "code": AS_RELEASED}
+RULES = {"weight": BY_WEIGHT, "loss": BY_LOSS, "code": AS_RELEASED}
 
 
 def rebalancing_rule(options: RefinementOptions) -> RebalancingRule:
-    """What the options ask for."""
-    return replace(RELIEFS[options.leave_by], weak_again=options.weak_again,
+    """Return the rule that the options select."""
+    return replace(RULES[options.leave_by], weak_again=options.weak_again,
                    until_balanced=options.until_balanced)
 
 
 @kl.device
 def evicts_all(b, blocks: Blocks, rebalancing: Rebalancing, rule: RebalancingRule):
-    """Whether all vertices of b, which is too heavy, may leave: it is heavily overloaded."""
+    """Whether all vertices of overloaded block b are candidates, since b is heavily overloaded.
+
+    In strong rebalancing all are.
+    """
     excess = blocks.weight[b] - blocks.means[b]
     return rebalancing.strong != 0 or excess > blocks.limits[b] // rule.slight_share
 
 
-# What the next rebalancing is: weak or strong, how far it looks, and its work sizes ------------
+# The plan of the next rebalancing: weak or strong, which vertices, and its work sizes ----------
 
 
 BATCH = 256
-"""Vertices that a team gathers from before it adds to the number of eviction candidates."""
+"""Number of vertices that a team examines before it adds to the number of candidates."""
 
 
 @kl.device
 def forget_rebalancings(rebalancing: Rebalancing):
-    """Label propagation was last: no weak rebalancing has been since."""
+    """Reset the number of weak rebalancings, after label propagation."""
     rebalancing.rebalancings = 0
 
 
 @kl.device
-def ask_for_strong(rebalancing: Rebalancing):
-    """Strong rebalancing is next, however many weak ones there have been."""
+def request_strong(rebalancing: Rebalancing):
+    """Make the next rebalancing a strong one, however many weak ones there were."""
     rebalancing.rebalancings = rebalancing.weak_limit
 
 
 @kl.device
 def end_rebalancing(rebalancing: Rebalancing, rule: RebalancingRule):
-    """Vertices have left blocks that were too heavy."""
+    """Count a rebalancing, and plan which vertices the next one rates."""
     rebalancing.rebalancings += 1
     if rule.weak_again:
         if rebalancing.strong != 0:
@@ -176,9 +181,9 @@ def end_rebalancing(rebalancing: Rebalancing, rule: RebalancingRule):
 
 @kl.device
 def plan_gathering(cache: gains.GainCache, active: gains.ActiveSets, rebalancing: Rebalancing):
-    """Set the work sizes of the two ways to go through the first list for a rebalancing.
+    """Set the work sizes of the two ways to scan the boundary list for a rebalancing.
 
-    Until then each vertex that is marked as dirty may be put on the list.
+    Until then each vertex marked as stale may be added to the list.
     """
     listed = active.on_boundary + cache.marked
     gathers = listed > rebalancing.many_on_boundary
@@ -188,7 +193,7 @@ def plan_gathering(cache: gains.GainCache, active: gains.ActiveSets, rebalancing
 
 @kl.device
 def plan_leaving(heavily, unrated: gains.UnratedList, rebalancing: Rebalancing, figures: Figures):
-    """Whether rebalancing would be the strong one; no vertex is listed to leave yet."""
+    """Decide whether the next rebalancing is strong, and empty its lists."""
     rebalancing.strong = kl.int64(
         figures.balanced == 0 and rebalancing.rebalancings >= rebalancing.weak_limit)
     rebalancing.candidates = 0
@@ -200,7 +205,7 @@ def plan_leaving(heavily, unrated: gains.UnratedList, rebalancing: Rebalancing, 
 @kl.kernel
 def swap_boundary(_, cache: gains.GainCache, active: gains.ActiveSets, rebalancing: Rebalancing,
                   figures: Figures):
-    """The first list that has been kept takes the place of the other."""
+    """Replace the boundary list by the compacted one."""
     gains.turn_on_boundary(active, figures)
     plan_gathering(cache, active, rebalancing)
 
@@ -211,21 +216,21 @@ LAST_WITHOUT_LOSS = 1
 """Buckets up to this one hold vertices that lose nothing."""
 
 ONLY_MOVABLE, ALL, REST = 0, 1, 2
-"""Which vertices of a slightly heavy block are rated: the movable ones; all on its boundary; or the
-ones not rated so far.
+"""Which vertices of a slightly overloaded block are rated: movable ones, all on its boundary, or
+boundary vertices that are not rated yet.
 """
 
 
 @kl.device
 def random_bits(vertex_id, figures: Figures):
-    """A number drawn for a vertex, by its global id, in this iteration."""
+    """Return pseudo-random bits for a vertex, from its global id and the iteration."""
     return hash_of(vertex_id, figures.seed + figures.iteration) & NOT_NEGATIVE
 
 
 @kl.device
 def slot_for(vertex_id, loss, weight, rebalancing: Rebalancing, figures: Figures,
              rule: RebalancingRule):
-    """Slot of a vertex: its bucket and, by chance, a sub-bucket of it."""
+    """Return the slot of a vertex: its bucket and a random sub-bucket."""
     bucket = rule.bucket_of(loss, weight, rebalancing)
     sub_bucket = (random_bits(vertex_id, figures) >> 20) & (rebalancing.sub_buckets - 1)
     return bucket * rebalancing.sub_buckets + sub_bucket
@@ -234,7 +239,7 @@ def slot_for(vertex_id, loss, weight, rebalancing: Rebalancing, figures: Figures
 @kl.device
 def enter_bucket(v, loss, graph: Csr, moves: Moves, rebalancing: Rebalancing, figures: Figures,
                  rule: RebalancingRule):
-    """Put v into its bucket and its slot; atomic, independent of order."""
+    """Add the weight of v to its bucket and its slot.  Atomic, independent of order."""
     weight = kl.value_or(graph.vertex_weights, v, 1)
     slot = slot_for(global_id(v, graph), loss, weight, rebalancing, figures, rule)
     rebalancing.slot_of[v] = kl.int32(slot)
@@ -245,7 +250,7 @@ def enter_bucket(v, loss, graph: Csr, moves: Moves, rebalancing: Rebalancing, fi
 
 @kl.device
 def empty_slot(block, slot, rebalancing: Rebalancing):
-    """Set to zero what `enter_bucket` added to."""
+    """Reset the sums that `enter_bucket` added to, and return the slot."""
     first = kl.int64(block) * BUCKETS
     rebalancing.bucket_weight[first + slot // rebalancing.sub_buckets] = 0
     rebalancing.slot_weight[first * rebalancing.sub_buckets + slot] = 0
@@ -254,7 +259,10 @@ def empty_slot(block, slot, rebalancing: Rebalancing):
 
 @kl.device
 def first_reaching(values, begin, count, target):
-    """Least j such that values[begin] + ... + values[begin + j] >= target, else count - 1."""
+    """Return the least j with values[begin] + ... + values[begin + j] >= target, else count - 1.
+
+    Called by all lanes of a team.
+    """
     found = count - 1
     running = kl.int64(0)
     base = kl.int64(0)
@@ -273,13 +281,13 @@ def first_reaching(values, begin, count, target):
 
 @kl.device
 def scope_of(b, active: gains.ActiveSets, rebalancing: Rebalancing):
-    """Which vertices of block b are rated: where all are few, to choose takes longer."""
+    """Return which vertices of block b are rated; all, if selecting would take longer."""
     return kl.int32(ALL) if gains.are_few(active) else rebalancing.scope[b]
 
 
 @kl.device
 def scope_after(b, bucket, active: gains.ActiveSets, rebalancing: Rebalancing):
-    """Which other vertices of block b have to be rated, now or the next time."""
+    """Return which other vertices of block b must be rated, now or the next time."""
     result = kl.int32(ONLY_MOVABLE)
     if bucket > LAST_WITHOUT_LOSS:
         result = kl.int32(ALL)
@@ -291,9 +299,9 @@ def scope_after(b, bucket, active: gains.ActiveSets, rebalancing: Rebalancing):
 
 @kl.device
 def bucket_for(b, bucket_weight, blocks: Blocks, figures: Figures):
-    """The bucket up to which block b gives vertices up; 0 if it is not too heavy.
+    """Return the last bucket with vertices that leave block b; 0 if b is not overloaded.
 
-    All lanes of a team together.
+    Called by all lanes of a team.
     """
     overload = blocks.weight[b] - blocks.limits[b] - figures.slack
     bucket = kl.int64(0)
@@ -305,10 +313,10 @@ def bucket_for(b, bucket_weight, blocks: Blocks, figures: Figures):
 @kl.kernel
 def set_threshold(b, active: gains.ActiveSets, blocks: Blocks, unrated: gains.UnratedList,
                   rebalancing: Rebalancing, figures: Figures, rule: RebalancingRule):
-    """threshold[b] = last slot that leaves block b: the one that brings it below the limit.
+    """threshold[b] = the last slot that leaves block b, which brings b below its limit.
 
-    If that takes vertices that lose something, all have to be in their buckets, and probably so the
-    next time.
+    If vertices up to it lose something, all boundary vertices must be in their buckets, and
+    probably also the next time.  Called by one team.
     """
     overload = blocks.weight[b] - blocks.limits[b] - figures.slack
     slot = kl.int64(-1)

@@ -1,4 +1,4 @@
-"""Vertices that may leave blocks that are too heavy, in buckets (Jet, section 4.2)."""
+"""Eviction candidates and their buckets (Jet, section 4.2)."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from portpart.backends import language as kl
 from portpart.backends.programs import Array
 
 STAYS = -1
-"""In place of the slot of a vertex that does not leave."""
+"""Stored instead of a slot for a vertex that does not leave."""
 
 SHORT_TILE, MAX_TILES = 128, 8192
-"""Vertices of a tile, and the number of tiles from which there are more to a tile."""
+"""Vertices of a tile, and the number of tiles from which on tiles are longer."""
 
 
 def tile_of(num_vertices: int) -> int:
-    """Vertices of a tile of this many."""
+    """Return the number of vertices of a tile, for a graph of `num_vertices`."""
     tile = SHORT_TILE
     while num_vertices > MAX_TILES * tile:
         tile *= 2
@@ -24,17 +24,17 @@ def tile_of(num_vertices: int) -> int:
 
 
 def max_tiles(num_vertices: int) -> int:
-    """Tiles of this many vertices, or fewer, at most."""
+    """Return the maximum number of tiles for at most `num_vertices`."""
     return min(-(-num_vertices // SHORT_TILE), MAX_TILES)
 
 
 class Rebalancing(kl.Record):
-    """Vertices that may leave blocks that are too heavy, by what that loses (`rule.py`).
+    """Eviction candidates, sorted into buckets by their loss (`rule.py`).
 
     Attributes
     ----------
     listed : array of int32
-        Those vertices, in any order.
+        Eviction candidates, in any order.
     slot_of : array of int32, shape (n,)
         A vertex's bucket and sub-bucket; in strong rebalancing `STAYS` for vertices that do not
         leave.
@@ -45,8 +45,8 @@ class Rebalancing(kl.Record):
     scope : array of int32, shape (k,)
         Which vertices of a block are rated.
     tile_sums : array of int64
-        Strong rebalancing: weight of the vertices that leave, tile by tile; then the sums of these
-        before each tile, and of all behind the last one.
+        Strong rebalancing: weight of the leaving vertices of each tile; later the sum of these
+        before each tile, and the total after the last one.
     sub_buckets : int
     """
 
@@ -60,19 +60,19 @@ class Rebalancing(kl.Record):
     tile_sums: Array = kl.work(np.int64, lambda size: max_tiles(size.vertices) + 1)
     sub_buckets: int = 1
 
-    candidates: int = kl.word()  # vertices that may leave a block that is too heavy
-    swept: int = kl.word()  # vertices that may leave heavily overloaded blocks: all or none
-    rated: int = kl.word()  # this many eviction candidates have been rated
-    single: int = kl.word()  # listed vertices that are examined one by one; 0 if it gathers
-    batches: int = kl.word()  # batches of them, at most, that it gathers from; or 0
-    many_on_boundary: int = kl.word()  # from a longer list eviction candidates are gathered first
-    strong: int = kl.word()  # the next rebalancing is the strong one
-    short: int = kl.word()  # a block has to give up more than the movable vertices rated so far
-    wide: int = kl.word()  # this rebalancing rates others, too, from the start
-    next_wide: int = kl.word()
-    rebalancings: int = kl.word()  # weak ones since the last label propagation
+    candidates: int = kl.word()  # vertices that may leave an overloaded block
+    swept: int = kl.word()  # vertices examined for heavily overloaded blocks: all or none
+    rated: int = kl.word()  # number of candidates that have been rated
+    single: int = kl.word()  # boundary vertices examined one by one; 0 if candidates are gathered
+    batches: int = kl.word()  # maximum number of batches to gather candidates from; or 0
+    many_on_boundary: int = kl.word()  # from a longer boundary list candidates are gathered
+    strong: int = kl.word()  # whether the next rebalancing is a strong one
+    short: int = kl.word()  # whether the rated movable vertices of a block are too few
+    wide: int = kl.word()  # whether vertices that are not movable are rated from the start
+    next_wide: int = kl.word()  # the same for the next rebalancing
+    rebalancings: int = kl.word()  # weak rebalancings since the last label propagation
     weak_limit: int = kl.word()
-    loss_unit: int = kl.word()  # losses are sorted into buckets in multiples of this
+    loss_unit: int = kl.word()  # unit of losses when they are sorted into buckets
     mean_vertex_weight: int = kl.word()
     tile: int = kl.word()  # vertices of a tile
-    tiles: int = kl.word()  # tiles of the vertices, and an empty one behind them
+    tiles: int = kl.word()  # tiles of the vertices, and an empty one after them

@@ -1,4 +1,4 @@
-"""Rebalancing as a piece: vertices leave blocks that are too heavy (Jet, section 4.2).
+"""Rebalancing as a piece: vertices leave overloaded blocks (Jet, section 4.2).
 
 docs/pieces.md has a picture of its states.
 """
@@ -21,10 +21,10 @@ from portpart.algorithms.refinement.rebalancing.rule import (
 from portpart.algorithms.refinement.rebalancing.strong import record_leaving, record_weight_change
 
 GATHERING_TEAM = 32
-"""Lanes that gather vertices from a batch of a list."""
+"""Number of lanes that gather candidates from a batch of the boundary list."""
 
 THRESHOLD_TEAM = 32
-"""Lanes that go through the buckets of a block."""
+"""Number of lanes that scan the buckets of a block."""
 
 
 @dataclass(frozen=True)
@@ -34,22 +34,22 @@ class RebalancingSteps(Piece):
     Attributes
     ----------
     rule : RebalancingRule
-        What it goes by.
+        How vertices and targets are selected.
     """
 
     rule: RebalancingRule = BY_WEIGHT
 
     def with_options(self, options: RefinementOptions) -> RebalancingSteps:
-        """Rebalancing as the options of a level ask for it."""
+        """Return rebalancing with the rule that the options of a level select."""
         return replace(self, rule=rebalancing_rule(options))
 
     @property
     def statics(self) -> dict[str, Any]:
-        """The rule, by which `evaluate` also plans."""
+        """The rule, which `evaluate` also uses for its plan."""
         return {"rule": self.rule}
 
     def rebalance(self, this: Recording) -> None:
-        """List and rate candidates, select the ones that must leave, and let these leave."""
+        """List and rate candidates, select the vertices that must leave, and move them."""
         program, level = this.program, this.run.level
         with program.if_nonzero(level.needs_compaction):
             program.launch(level.on_boundary, keep_on_boundary)
@@ -58,7 +58,7 @@ class RebalancingSteps(Piece):
             if self.rule.rates_boundary:
                 program.launch(level.movable, eviction.list_movable_candidates)
                 _list_others(this)
-            program.launch(level.swept, eviction.list_all_leavers)
+            program.launch(level.swept, eviction.list_all_candidates)
         self._rate(this)
         if self.rule.rates_boundary:
             with program.if_nonzero(level.short):
@@ -68,7 +68,7 @@ class RebalancingSteps(Piece):
         self._leave(this)
 
     def _rate(self, this: Recording) -> None:
-        """Rate candidates that have only been listed so far, then select the leaving ones."""
+        """Rate candidates that have only been listed, and set the thresholds."""
         program, level = this.program, this.run.level
         if self.rule.rates_boundary:
             with program.if_nonzero(level.batches):
@@ -78,11 +78,11 @@ class RebalancingSteps(Piece):
         self._set_thresholds(this)
 
     def _set_thresholds(self, this: Recording) -> None:
-        """See how much of what is in the buckets has to leave."""
+        """Record how the last slot that leaves each block is found."""
         this.program.launch(this.run.level.blocks, set_threshold, team=THRESHOLD_TEAM)
 
     def _leave(self, this: Recording) -> None:
-        """How those up to the thresholds leave: strongly or weakly, as the level says."""
+        """Record how vertices up to the thresholds leave: strongly or weakly."""
         program, level = this.program, this.run.level
         with program.if_nonzero(level.strong):
             self._leave_strongly(this)
@@ -90,16 +90,17 @@ class RebalancingSteps(Piece):
             program.launch(level.candidates, eviction.evict_weakly)
 
     def _leave_strongly(self, this: Recording) -> None:
-        """Find where in a row of all that leave each begins, and let them leave."""
+        """Record how leaving vertices are laid out in a row, and moved."""
         record_weight_change(this)
         self._place(this)
         record_leaving(this, self.rule)
 
     def _place(self, this: Recording) -> None:
-        """Find where tiles begin in the row of all that leave, from their sums."""
+        """Shift the positions of tiles by the weight that leaves other ranks, if there are any."""
 
 
 def _list_others(this: Recording) -> None:
-    """List vertices of a boundary that are not movable, or gather them from a long list."""
+    """List boundary vertices that are not movable, or gather them from a long list."""
     this.program.launch(this.run.level.single, eviction.list_other_candidates)
-    this.program.launch(this.run.level.batches, eviction.gather_other_leavers, team=GATHERING_TEAM)
+    this.program.launch(this.run.level.batches, eviction.gather_other_candidates,
+                        team=GATHERING_TEAM)

@@ -1,8 +1,8 @@
 """Jetrs: strong rebalancing, the cookie cutter (Jet, section 4.2, algorithm 4.3).
 
-The vertices that leave, in the order of their ids, fill the capacity of the blocks one by one.
-Where one begins is the sum of the weights of those before it: tiles of vertices are summed up, and
-each tile is visited once more to move its vertices.
+The leaving vertices, in the order of their ids, are laid out in a row, and so are the free
+capacities of the blocks.  A vertex begins at the sum of the weights of the leaving vertices before
+it.  Tiles of vertices are summed up, and each tile is visited again to move its vertices.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from portpart.primitives import TEAM, row_at, scan_tile_sums
 NONE = -1
 
 ROWS = 4
-"""Rows of a tile, as wide as a team, that are loaded together."""
+"""Number of rows of a tile, as wide as a team, that are loaded together."""
 
 
 class Weights(kl.StaticArray, size=ROWS):
-    """A weight of each row."""
+    """A weight for each row."""
 
 
 def record_weight_change(this: Recording) -> None:
-    """Record how it is found where those begin, of all that leave in a row, that leave a tile."""
+    """Record how the position of each tile in the row of all leaving vertices is computed."""
     program, level, own = this.program, this.run.level, this.run.rebalancing
-    program.launch(level.candidates, keep_those_above)
+    program.launch(level.candidates, keep_above_threshold)
     program.launch(level.tiles, weigh_tile, team=TEAM)
     program.parallel_for(1, scan_tile_sums, own.tile_sums, level.tiles.slot, level.tiles.index,
                          team=256)
 
 
 def record_leaving(this: Recording, rule: RebalancingRule) -> None:
-    """Record how those up to the thresholds leave for blocks with room, one block after the other.
+    """Record how leaving vertices fill the capacities of the blocks, one block after another.
 
-    `rule` says whether vertices wait that do not fit.
+    `rule` says whether vertices that do not fit wait.
     """
     program, level = this.program, this.run.level
     if rule.waits:
@@ -51,19 +51,19 @@ def record_leaving(this: Recording, rule: RebalancingRule) -> None:
 
 @kl.device
 def let_stay(v, rebalancing: Rebalancing):
-    """Let v stay, unless it is rated later on."""
+    """Let v stay, unless it is rated later."""
     rebalancing.slot_of[v] = STAYS
 
 
 @kl.device
-def stand_at(v, place, rebalancing: Rebalancing):
-    """Note a place of v, which leaves."""
+def set_place(v, place, rebalancing: Rebalancing):
+    """Store a place of v, which leaves."""
     rebalancing.slot_of[v] = kl.int32(place)
 
 
 @kl.kernel
-def keep_those_above(i, moves: Moves, rebalancing: Rebalancing):
-    """Empty the bucket of a rated vertex, which stays if it lies above the threshold."""
+def keep_above_threshold(i, moves: Moves, rebalancing: Rebalancing):
+    """Empty the bucket of candidate i, and let it stay if its slot is above the threshold."""
     v = rebalancing.listed[i]
     slot = empty_slot(moves.part[v], kl.int64(rebalancing.slot_of[v]), rebalancing)
     if slot > rebalancing.threshold[moves.part[v]]:
@@ -72,7 +72,7 @@ def keep_those_above(i, moves: Moves, rebalancing: Rebalancing):
 
 @kl.device
 def leaving_weight(v, end, graph: Csr, rebalancing: Rebalancing):
-    """Weight of v if it leaves, else 0; so is that of any from `end` on."""
+    """Return the weight of v if it leaves and v < end, else 0."""
     weight = kl.int64(0)
     if v < end:
         if rebalancing.slot_of[v] != STAYS:
@@ -82,7 +82,7 @@ def leaving_weight(v, end, graph: Csr, rebalancing: Rebalancing):
 
 @kl.kernel
 def weigh_tile(tile, graph: Csr, rebalancing: Rebalancing, figures: Figures):
-    """Sum up the weight of the vertices of a tile that leave."""
+    """Sum up the weight of the leaving vertices of a tile."""
     total = kl.int64(0)
     end = min((tile + 1) * rebalancing.tile, figures.vertices)
     width = kl.int64(kl.team_size())
@@ -97,33 +97,34 @@ def weigh_tile(tile, graph: Csr, rebalancing: Rebalancing, figures: Figures):
 
 @kl.device
 def put_behind(tile, weight, rebalancing: Rebalancing):
-    """Vertices that leave a tile stand behind this much more weight."""
+    """Move the leaving vertices of a tile back in the row, by this weight."""
     rebalancing.tile_sums[tile] += weight
 
 
 @kl.device
 def end_of_row(blocks: Blocks):
-    """Where the last interval of free capacity ends."""
-    return blocks.room[blocks.destinations]
+    """Return where the last interval of free capacity ends."""
+    return blocks.capacity_begin[blocks.destinations]
 
 
 @kl.device
 def place_at(position, blocks: Blocks):
-    """Which block's interval of free capacity covers a position before the end of the row."""
-    return row_at(position, blocks.room, blocks.destinations)
+    """Return the place, in `destination`, of the block whose interval covers a position."""
+    return row_at(position, blocks.capacity_begin, blocks.destinations)
 
 
 @kl.device
 def enter_place(v, place, moves: Moves, blocks: Blocks, figures: Figures):
-    """Let v move to the block of that place."""
+    """List the move of v to the block at that place."""
     add_move_to(v, blocks.destination[place], moves, figures)
 
 
 @kl.device
 def evict_strongly(v, weight, position, state: Deciding, rule: RebalancingRule):
-    """A leaving vertex goes to the block whose capacity covers its position in the row.
+    """Move a leaving vertex to the block whose capacity covers its position in the row.
 
-    That is where it begins, or its middle: then blocks come as near to their limits as they can.
+    The position is that of its beginning, or of its middle: then the weights of blocks are as close
+    to their limits as possible.
     """
     place = position
     if rule.nearest:
@@ -134,21 +135,21 @@ def evict_strongly(v, weight, position, state: Deciding, rule: RebalancingRule):
 
 @kl.kernel
 def clear_pending(b, rebalancing: Rebalancing):
-    """No vertex waits behind the room of a block; thresholds have done their work."""
+    """Mark block b as having no pending vertex; thresholds are not needed any more."""
     rebalancing.threshold[b] = NONE
 
 
 @kl.device
 def fits(weight, place, position, blocks: Blocks):
-    """Whether at least half of a vertex, which begins at a position in a room, lies within it."""
-    return weight // 2 <= blocks.room[place + 1] - position
+    """Whether at least half of a vertex fits into the interval in which it begins at `position`."""
+    return weight // 2 <= blocks.capacity_begin[place + 1] - position
 
 
 @kl.device
 def leave_where_it_fits(v, weight, position, state: Deciding, rule: RebalancingRule):
-    """A leaving vertex goes to the block in whose room it begins, or waits if it does not fit.
+    """Move a leaving vertex to the block in whose interval it begins, or keep it pending.
 
-    One vertex at most reaches beyond the end of a room.  It is kept in the place of a threshold.
+    At most one vertex per interval does not fit.  It is stored in the array of thresholds.
     """
     place = kl.int64(NONE)
     if position < end_of_row(state.blocks):
@@ -161,11 +162,10 @@ def leave_where_it_fits(v, weight, position, state: Deciding, rule: RebalancingR
 
 @kl.kernel
 def leave_tile(tile, graph: Csr, state: Deciding, rule: RebalancingRule, leave: kl.StaticValue):
-    """Vertices that leave a tile go to blocks with capacity, which `leave` finds from where each
-    begins.
+    """Move the leaving vertices of a tile to the blocks that `leave` finds from their positions.
 
-    Several rows are loaded before the first one is processed, so that their latencies overlap;
-    a tile that none leaves is passed over.
+    Several rows are loaded before the first one is processed, so that their latencies overlap.  A
+    tile without leaving vertices is skipped.
     """
     before = state.rebalancing.tile_sums[tile]
     behind = before
@@ -190,16 +190,16 @@ def leave_tile(tile, graph: Csr, state: Deciding, rule: RebalancingRule, leave: 
 @kl.kernel
 def place_pending(_, graph: Csr, moves: Moves, blocks: Blocks, rebalancing: Rebalancing,
                   figures: Figures):
-    """Place the pending vertices behind the others until no capacity is left.  Called by one team.
+    """Place the pending vertices after the others until no capacity is left.  Called by one team.
 
-    Vertices that fit leave their place, which one lane only reads and writes.
+    The entry of a vertex that fits is cleared; a single lane reads and writes an entry.
     """
     tail = rebalancing.tile_sums[rebalancing.tiles - 1]
     count = blocks.destinations
     end = end_of_row(blocks)
-    waiting = kl.int64(1)
-    while waiting != 0 and tail < end:
-        waiting = kl.int64(0)
+    pending = kl.int64(1)
+    while pending != 0 and tail < end:
+        pending = kl.int64(0)
         base = kl.int64(0)
         while base < count:
             p = base + kl.lane()
@@ -217,7 +217,7 @@ def place_pending(_, graph: Csr, moves: Moves, blocks: Blocks, rebalancing: Reba
                     enter_place(v, place, moves, blocks, figures)
                     rebalancing.threshold[p] = NONE
                 else:
-                    waiting = kl.int64(1)
+                    pending = kl.int64(1)
             tail += kl.team_last(until)
             base += kl.team_size()
-        waiting = kl.team_max(waiting)
+        pending = kl.team_max(pending)
