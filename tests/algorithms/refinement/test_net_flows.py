@@ -340,7 +340,7 @@ def test_networks_of_strong_fit_into_memory_of_a_team(monkeypatch: pytest.Monkey
     for name, k in (("ibm05", 8), ("bayer10_rownet", 2), ("NDC-substances", 2)):
         graph = portpart.io.read_hypergraph(hypergraph_path(name))
         portpart.partition(graph, k, preset="strong")
-    assert 2000 < max(most) <= state.NodeMemory.of(np.dtype(np.int32)).room
+    assert 2000 < max(most) <= state.NodeMemory.of(np.dtype(np.int32)).max_nodes
 
 
 def test_levels_are_counted_from_the_finest_on(monkeypatch: pytest.MonkeyPatch) -> None:

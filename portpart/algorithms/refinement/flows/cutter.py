@@ -1,8 +1,8 @@
 """Two-way refinement of a pair of blocks: the smallest cut of its corridor that keeps the limits.
 
-A maximum preflow gives two minimum cuts: around all that sources reach, and around all that reaches
-the sink.  If neither keeps the limits, the lighter of the two sides is pierced, and the flow grows
-on.  It ends without a gain where the flow is as large as the cut was.
+A maximum preflow gives two minimum cuts: around all nodes that sources reach, and around all nodes
+that reach the sink.  If neither keeps the limits, the lighter of the two sides is pierced, and the
+flow grows.  Refinement ends without a gain if the flow is as large as the cut was.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from portpart.backends import language as kl
 from portpart.graphs import Csr, degree_of
 
 MOST_DOUBLINGS = 20
-"""As many vertices are pierced at a time at most as this power of two."""
+"""At most 2 ** MOST_DOUBLINGS vertices are pierced at a time."""
 
 
 @kl.kernel
@@ -34,21 +34,21 @@ def cut_small(i, graph: Csr, flows: Flows, memory: NodeMemory, rules: FlowRules)
     """Refine pair i if its network fits into memory of the team."""
     counts = kl.team_array(kl.int64, NUM_COUNTS)
     candidates = PierceCandidates(count=kl.team_array(kl.int32, CLASSES))
-    nodes = NodeLabels(label=kl.team_array(kl.int32, memory.room),
-                       incoming=kl.team_array(memory.counter, memory.room))
+    nodes = NodeLabels(label=kl.team_array(kl.int32, memory.max_nodes),
+                       incoming=kl.team_array(memory.counter, memory.max_nodes))
     source = kl.int64(flows.quotient.pair[i])
     sink = kl.int64(flows.quotient.partner[source])
     base = kl.int64(flows.quotient.begin[source])
     end = base + flows.quotient.size[source]
     top = base + flows.quotient.nodes[source]
     pair = Pair(source, sink, base, end, top, base)
-    if top - base <= memory.room:
+    if top - base <= memory.max_nodes:
         refine(pair, counts, candidates, nodes, graph, flows, rules)
 
 
 @kl.kernel
 def cut_large(i, graph: Csr, flows: Flows, memory: NodeMemory, rules: FlowRules):
-    """Refine pair i if its network does not fit."""
+    """Refine pair i if its network does not fit into memory of the team."""
     counts = kl.team_array(kl.int64, NUM_COUNTS)
     candidates = PierceCandidates(count=kl.team_array(kl.int32, CLASSES))
     nodes = NodeLabels(label=flows.networks.label, incoming=flows.networks.incoming)
@@ -59,15 +59,16 @@ def cut_large(i, graph: Csr, flows: Flows, memory: NodeMemory, rules: FlowRules)
     top = base + flows.quotient.nodes[source]
     shift = kl.int64(0)
     pair = Pair(source, sink, base, end, top, shift)
-    if top - base > memory.room:
+    if top - base > memory.max_nodes:
         refine(pair, counts, candidates, nodes, graph, flows, rules)
 
 
 @kl.device
 def refine(pair: Pair, counts, candidates: PierceCandidates, nodes: NodeLabels, graph: Csr,
            flows: Flows, rules: FlowRules):
-    """Apply the smallest cut that keeps the limits, if it is smaller than the one there is; the
-    corridor is given up.  All lanes of a team.
+    """Apply the smallest cut that keeps the limits, if it is smaller than the current one.
+
+    The corridor is released.  Called by all lanes of a team.
     """
     for u in range(pair.base + kl.lane(), pair.top, kl.team_size()):
         nodes.incoming[u - pair.shift] = 0
@@ -92,8 +93,8 @@ def refine(pair: Pair, counts, candidates: PierceCandidates, nodes: NodeLabels, 
                 apply(small <= large, across - flow, pair, nodes, graph, flows, rules)
             else:
                 is_source = of_source <= of_sink
-                wanted = number_wanted(is_source, min(of_source, of_sink), step, pair, flows)
-                going = pierce(is_source, wanted, pair, counts, candidates, nodes, flows, rules)
+                count = number_to_pierce(is_source, min(of_source, of_sink), step, pair, flows)
+                going = pierce(is_source, count, pair, counts, candidates, nodes, flows, rules)
                 step += 1
     kl.team_sync()
     for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
@@ -103,9 +104,7 @@ def refine(pair: Pair, counts, candidates: PierceCandidates, nodes: NodeLabels, 
 
 @kl.device
 def is_with(is_source, u, pair: Pair, nodes: NodeLabels, networks: Networks):
-    """Whether u is with the source, because sources reach it; or with the sink, because it reaches
-    that.
-    """
+    """Whether u is with the source, which reaches it, or with the sink, which it reaches."""
     label = nodes.label[u - pair.shift]
     result = (networks.state[u] & SOURCE) != 0 or label == STUCK
     if not is_source:
@@ -115,13 +114,13 @@ def is_with(is_source, u, pair: Pair, nodes: NodeLabels, networks: Networks):
 
 @kl.device
 def weight_of(u, graph: Csr, corridors: Corridors):
-    """The weight of the vertex at a place."""
+    """Return the weight of the vertex at a place."""
     return kl.value_or(graph.vertex_weights, corridors.vertex[u], 1)
 
 
 @kl.device
 def weight_with(is_source, pair: Pair, nodes: NodeLabels, graph: Csr, flows: Flows):
-    """Weight of a terminal and what is with it.  All lanes of a team."""
+    """Return the weight of a terminal's side.  Called by all lanes of a team."""
     block = pair.source if is_source else pair.sink
     weight = kl.int64(0)
     for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
@@ -134,16 +133,17 @@ def weight_with(is_source, pair: Pair, nodes: NodeLabels, graph: Csr, flows: Flo
 
 @kl.device
 def share_of_limit(of_source, of_sink, pair: Pair, flows: Flows):
-    """The largest share of its limit that one of the blocks has if they weigh that much."""
+    """Return the larger share of its limit that a block with one of these weights has."""
     source = max(kl.int64(1), flows.quotient.limits[pair.source] + flows.level.slack)
     sink = max(kl.int64(1), flows.quotient.limits[pair.sink] + flows.level.slack)
     return max(kl.float64(of_source) / kl.float64(source), kl.float64(of_sink) / kl.float64(sink))
 
 
 @kl.device
-def number_wanted(is_source, weight, step, pair: Pair, flows: Flows):
-    """How many vertices are pierced next to a side of such a weight: twice as many in each step,
-    half of what is missing for balance at most.
+def number_to_pierce(is_source, weight, step, pair: Pair, flows: Flows):
+    """Return how many vertices are pierced next to a side of this weight.
+
+    Twice as many in each step, at most half of the vertices missing for balance.
     """
     total = flows.quotient.weight[pair.source] + flows.quotient.weight[pair.sink]
     count = flows.quotient.count[pair.source] + flows.quotient.count[pair.sink]
@@ -157,8 +157,10 @@ def number_wanted(is_source, weight, step, pair: Pair, flows: Flows):
 @kl.device
 def apply(by_source, gain, pair: Pair, nodes: NodeLabels, graph: Csr, flows: Flows,
           rules: FlowRules):
-    """Put what is with the source into its block and all else into the other one; or what is with
-    the sink into its block and all else into the other one.  All lanes of a team.
+    """Move the vertices of the corridor to the sides of the cut.  Called by all lanes of a team.
+
+    The source's side goes to the source's block and the rest to the other one; or the sink's side
+    to the sink's block and the rest to the other one.
     """
     weight = kl.int64(0)
     count = kl.int64(0)
@@ -191,7 +193,7 @@ def apply(by_source, gain, pair: Pair, nodes: NodeLabels, graph: Csr, flows: Flo
 
 @kl.device
 def change_block(a, weight, count, arcs, flows: Flows):
-    """Add to what is known of block a."""
+    """Add to the weight and the counts of block a."""
     flows.quotient.weight[a] += weight
     flows.quotient.count[a] += count
     flows.quotient.arcs[a] += arcs
@@ -200,7 +202,7 @@ def change_block(a, weight, count, arcs, flows: Flows):
 
 @kl.device
 def list_around(v, graph: Csr, flows: Flows):
-    """Put v and its neighbours onto the list of the boundary."""
+    """Put v and its neighbours on the list of the boundary."""
     list_vertex(kl.int64(v), flows.corridors, flows.level)
     for arc in range(graph.begin[v], graph.end[v]):
         list_vertex(kl.int64(graph.targets[arc]), flows.corridors, flows.level)

@@ -1,8 +1,8 @@
 """Two-way flow refinement of a partition, pair by pair, as one recorded program for a level.
 
-Sanders, Schulz (2011): a minimum cut in a corridor around the cut of two blocks, which may be moved
-as a whole where single moves find nothing.  Piercing after Hamann, Strasser (2018), matchings of
-the quotient graph after Krause, Gottesbueren, Maas (2025).
+Sanders, Schulz (2011): a minimum cut in a corridor around the cut of two blocks replaces the cut as
+a whole, also where no single move gains.  Piercing after Hamann, Strasser (2018), matchings of the
+quotient graph after Krause, Gottesbueren, Maas (2025).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from portpart.algorithms.refinement.flows.corridor import (
     find_layer_0,
     grow_corridor,
     is_beside,
-    let_go_neighbours,
+    release_neighbours,
 )
 from portpart.algorithms.refinement.flows.cutter import cut_large, cut_small, list_around
 from portpart.algorithms.refinement.flows.network import FlowRules
@@ -28,27 +28,27 @@ from portpart.backends.programs import Array, ExecutionSpace, Program, bytes_of
 from portpart.graphs import MAX_INT32, Csr, EitherGraph, Hypergraph, Structure
 
 MAX_VERTICES = 2**22
-"""Levels of more vertices are not refined."""
+"""Levels with more vertices are not refined."""
 
 WIDEST, NARROW, FEW = 256, 32, 8
-"""Lanes for a pair, for a row of the quotient graph, and for a net."""
+"""Number of lanes for a pair, for a row of the quotient graph, and for a net."""
 
 PAIR_WORK = 2**14
-"""Rough work of a pair, in light items."""
+"""Approximate work of a pair, in light items."""
 
 
-ON_GRAPHS = FlowRules(network.ARCS, pairs.add_cuts, is_beside, claim_neighbours, let_go_neighbours,
+ON_GRAPHS = FlowRules(network.ARCS, pairs.add_cuts, is_beside, claim_neighbours, release_neighbours,
                       network.build, network.close, list_around, has_nets=False)
 
 
 def on_nets(net_cost: DeviceFunction) -> FlowRules:
-    """The rules of hypergraphs, by what a net costs that spans some blocks."""
+    """Return the rules of hypergraphs, for the cost of a net that spans some blocks."""
     return FlowRules(
         net_network.ARCS, net_blocks.add_no_cuts,
         net_blocks.is_beside_by_nets.bound(net_cost=net_cost),
-        net_blocks.claim_pins.bound(net_cost=net_cost), net_blocks.let_go_pins,
+        net_blocks.claim_pins.bound(net_cost=net_cost), net_blocks.release_pins,
         net_network.build_of_nets.bound(net_cost=net_cost), net_network.close,
-        net_blocks.note_nets, has_nets=True)
+        net_blocks.list_changed_nets, has_nets=True)
 
 
 class FlowRefiner:
@@ -58,13 +58,13 @@ class FlowRefiner:
     ----------
     space : ExecutionSpace
     largest : Graph, DistributedGraph or Hypergraph
-        The largest that will be refined; one of several ranks as a whole.
+        The largest graph that will be refined; a distributed graph as a whole.
     balance : Balance
     options : FlowOptions
     seed : int
-        Decides between vertices that are equally good.
+        Decides between equally good vertices.
     net_cost : DeviceFunction, optional
-        Of hypergraphs: what a net of weight 1 costs that spans some blocks.
+        For hypergraphs: the cost of a net of weight 1 that spans some blocks.
     """
 
     def __init__(self, space: ExecutionSpace, largest: Structure, balance: Balance,
@@ -89,14 +89,14 @@ class FlowRefiner:
         graph : Graph or Hypergraph
         part : array of int32, shape (n,)
         fixed : array of int32, shape (n,), optional
-            Vertices with an entry of 0 or more stay where they are.
+            Vertices with an entry of 0 or more stay in their block.
         slack : int
-            What blocks may weigh above their limits.
+            Weight that blocks may have above their limits.
 
         Returns
         -------
         int
-            By how much the cut has become smaller, or the cost of the nets.
+            Decrease of the cut, or of the cost of the nets.
         """
         n, k, options = graph.num_vertices, self.balance.num_blocks, self.options
         words = state.FlowLevel.of(vertices=n, blocks=k, block_pairs=k * k, seed=self.seed,
@@ -124,7 +124,7 @@ class FlowRefiner:
 
 
     def _rows(self, graph: EitherGraph) -> Csr:
-        """Rows of the vertices, with what is known of nets."""
+        """Return rows of the vertices, with the data of nets for a hypergraph."""
         rows = graph.csr
         if not isinstance(graph, Hypergraph):
             return rows
@@ -136,8 +136,8 @@ class FlowRefiner:
 
 
 def flow_sizes(graph: Structure, num_blocks: int, max_entries: int) -> state.FlowSizes:
-    """The sizes of a graph, one of several ranks as a whole, or of a hypergraph."""
-    if isinstance(graph, Hypergraph):  # residual capacities are twice a net's cost at most
+    """Return the sizes of a graph, of a distributed graph as a whole, or of a hypergraph."""
+    if isinstance(graph, Hypergraph):  # residual capacities are at most twice a net's cost
         narrow = 4 * graph.total_net_weight <= MAX_INT32
         return state.FlowSizes(graph.num_vertices, graph.num_pins, num_blocks,
                                np.dtype(np.int32 if narrow else np.int64), graph.num_nets,
@@ -148,7 +148,7 @@ def flow_sizes(graph: Structure, num_blocks: int, max_entries: int) -> state.Flo
 
 
 def flow_bytes(sizes: state.FlowSizes) -> int:
-    """Bytes of the work arrays."""
+    """Return the bytes of the work arrays."""
     return bytes_of((state.QuotientGraph, state.Corridors, state.Networks), sizes)
 
 

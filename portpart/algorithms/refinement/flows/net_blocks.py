@@ -1,16 +1,16 @@
-"""What flow refinement knows of nets: the blocks of their pins, and with that cuts and corridors.
+"""Data of nets for flow refinement: the blocks of their pins, their cuts, and corridors.
 
-Blocks of a net are hashed into the places of its pins, so there is always a place.  They are
-counted again for nets with pins that have moved, after each matching.  Large nets extend no
-corridor, as all vertices would be near each other.
+The blocks of a net are hashed into the places of its pins, so there is always a free place.  They
+are counted again for nets with moved pins, after each matching.  Large nets extend no corridor,
+since all vertices would be near each other.
 
-What a net costs if its pins are in both blocks of a pair depends on the blocks of its other pins:
-`km1` counts each block, and for `cut` nets of third blocks count no more.
+The cost of a net whose pins are in both blocks of a pair depends on the blocks of its other pins:
+`km1` counts each block, while for `cut` a net that also has pins in a third block costs no less.
 """
 
 from __future__ import annotations
 
-from portpart.algorithms.refinement.flows.corridor import claim, let_go
+from portpart.algorithms.refinement.flows.corridor import claim, release
 from portpart.algorithms.refinement.flows.pairs import list_vertex
 from portpart.algorithms.refinement.flows.state import (
     Corridors,
@@ -25,24 +25,24 @@ from portpart.backends import language as kl
 from portpart.graphs import Csr
 
 MAX_SPREAD = 1000
-"""Most pins of a net that makes its pins neighbours."""
+"""Maximum number of pins of a net that makes its pins neighbours."""
 
 EMPTY = -1
 """No block, and no mark."""
 
 FIRST_STAMP = -2
-"""The mark of the first matching; the next ones are lower."""
+"""The mark of the first matching; later matchings have lower marks."""
 
 
 @kl.device
 def size_of(net, graph: FlowNets):
-    """Number of pins."""
+    """Return the number of pins of a net."""
     return kl.int64(graph.nets.end[net]) - kl.int64(graph.nets.begin[net])
 
 
 @kl.device
 def place_after(place, net, graph: FlowNets):
-    """The next place of a row, in a ring."""
+    """Return the next place of a row, which is a ring."""
     after = place + 1
     if after == kl.int64(graph.nets.end[net]):
         after = kl.int64(graph.nets.begin[net])
@@ -51,7 +51,7 @@ def place_after(place, net, graph: FlowNets):
 
 @kl.device
 def place_of(block, net, graph: FlowNets):
-    """The place of a block in the row of a net, or -1."""
+    """Return the place of a block in the row of a net, or -1."""
     left = size_of(net, graph)
     place = kl.int64(graph.nets.begin[net])
     result = kl.int64(-1)
@@ -70,7 +70,7 @@ def place_of(block, net, graph: FlowNets):
 
 @kl.device
 def count_at(place, counts):
-    """What is counted of the block at a place, 0 if there is none."""
+    """Return the count of the block at a place; 0 if there is none."""
     count = kl.int64(0)
     if place >= 0:
         count = kl.int64(counts[place])
@@ -79,7 +79,7 @@ def count_at(place, counts):
 
 @kl.device
 def weight_between(one, other, net, graph: FlowNets, net_cost: kl.StaticValue):
-    """What a net costs less if its pins in the blocks at two places are in one of these."""
+    """Return the decrease of a net's cost if its pins in two blocks move to one of them."""
     pins = count_at(one, graph.blocks.count) + count_at(other, graph.blocks.count)
     alone = pins == size_of(net, graph)
     factor = net_cost(kl.int64(2)) - net_cost(kl.int64(1))
@@ -93,7 +93,10 @@ def weight_between(one, other, net, graph: FlowNets, net_cost: kl.StaticValue):
 
 @kl.kernel
 def count_net(i, listed, graph: FlowNets, corridors: Corridors, level: FlowLevel):
-    """Count the pins of net i, or of listed[i], in each block; list them if there are several."""
+    """Count the pins of net i, or of listed[i], in each block.
+
+    List the pins if they are in several blocks.
+    """
     net = kl.value_or(listed, i, i)
     if kl.lane() == 0:
         graph.blocks.is_changed[net] = kl.int32(0)
@@ -117,7 +120,7 @@ def count_net(i, listed, graph: FlowNets, corridors: Corridors, level: FlowLevel
 
 @kl.device
 def count_pin(block, net, graph: FlowNets):
-    """Count a pin in a block."""
+    """Count a pin of a net in a block."""
     place = kl.int64(graph.nets.begin[net]) + kl.int64(block) % size_of(net, graph)
     found = kl.int32(EMPTY)
     while found != block:
@@ -150,13 +153,13 @@ def add_net_cuts(net, graph: FlowNets, quotient: QuotientGraph, level: FlowLevel
 
 @kl.device
 def add_no_cuts(v, graph: Csr, quotient: QuotientGraph, corridors: Corridors, level: FlowLevel):
-    """Nets add themselves to cuts, and their pins to the list."""
+    """Return False: nets add themselves to cuts, and their pins to the list."""
     return False
 
 
 @kl.device
-def note_nets(v, graph: FlowNets, flows: Flows):
-    """Put the nets of v, which has moved, onto the list of changed ones."""
+def list_changed_nets(v, graph: FlowNets, flows: Flows):
+    """Put the nets of v, which has moved, on the list of changed nets."""
     for place in range(graph.begin[v], graph.end[v]):
         net = graph.targets[place]
         if kl.atomic_load(graph.blocks.is_changed, net) == 0:
@@ -171,7 +174,7 @@ def note_nets(v, graph: FlowNets, flows: Flows):
 
 @kl.device
 def is_beside_by_nets(v, a, b, graph: FlowNets, corridors: Corridors, net_cost: kl.StaticValue):
-    """Whether v, of block a, has neighbours in block b, by nets that count there."""
+    """Whether v, in block a, shares a net with block b that costs less in one of the blocks."""
     found = False
     for place in range(graph.begin[v], graph.end[v]):
         net = kl.int64(graph.targets[place])
@@ -187,9 +190,9 @@ def is_beside_by_nets(v, a, b, graph: FlowNets, corridors: Corridors, net_cost: 
 @kl.device
 def claim_pins(v, begin, pair: Pair, counts, graph: FlowNets, flows: Flows,
                net_cost: kl.StaticValue):
-    """Claim pins of v's nets in its block for the layer that begins there.
+    """Claim the pins of v's nets in its block for the layer that begins at `begin`.
 
-    Only of nets over which no vertex has extended the corridor yet.
+    Only nets over which no vertex has extended the corridor in this matching count.
     """
     block = flows.corridors.part[v]
     across = kl.int64(pair.sink if block == pair.source else pair.source)
@@ -209,11 +212,11 @@ def claim_pins(v, begin, pair: Pair, counts, graph: FlowNets, flows: Flows,
 
 
 @kl.device
-def let_go_pins(v, graph: FlowNets, flows: Flows):
-    """Let go of the pins of v's nets that have been claimed."""
+def release_pins(v, graph: FlowNets, flows: Flows):
+    """Release the claimed pins of v's nets."""
     block = flows.corridors.part[v]
     for place in range(graph.begin[v], graph.end[v]):
         net = kl.int64(graph.targets[place])
         if size_of(net, graph) <= MAX_SPREAD:
             for pin in range(graph.nets.begin[net], graph.nets.end[net]):
-                let_go(graph.nets.pins[pin], block, flows.corridors)
+                release(graph.nets.pins[pin], block, flows.corridors)

@@ -1,14 +1,16 @@
 """The flow network of a corridor in a hypergraph, after Lawler (1973).
 
-A net is two nodes, one that its pins lead to and one that leads to its pins, joined by an arc of
-its weight; all other capacities are unlimited.  So a net has one row, the pins in the corridor,
-which both of its nodes share.  Of a pin two flows are kept, each where it leaves: in the row of the
-vertex that to the first node, in the row of the net that from the second one.
+A net is two nodes, which an arc of the net's weight joins; arcs from its pins lead to the first
+node, and arcs from the second node to its pins.  All other capacities are unlimited.  A net has one
+row, the pins in the corridor, which its two nodes share.  Two flows are stored for a pin, each
+where it leaves: the flow to the first node in the row of the vertex, the flow from the second node
+in the row of the net.
 
-With pins that stay in the block of the source, the first node belongs to the source; with pins that
-stay in the other one, the second node to the sink.  With both the net is always cut and left out.
-A net with a single pin in the corridor is an edge to a terminal.  One with two pins there and no
-others is an edge between them, of which `flow` has the residual capacities, and has no nodes.
+If some pins stay in the block of the source, the first node belongs to the source; if some stay in
+the other block, the second node belongs to the sink.  If both is the case, the net is always cut
+and left out.  A net with a single pin in the corridor is an edge to a terminal.  A net with two
+pins there and no others is an edge between them, of which `flow` has the residual capacities, and
+has no nodes.
 """
 
 from __future__ import annotations
@@ -46,7 +48,8 @@ EDGE, NET = -1, -2
 @kl.device
 def build_of_nets(pair: Pair, counts, graph: FlowNets, flows: Flows, net_cost: kl.StaticValue):
     """Build the network of a corridor, and store the weight of the nets between its two sides.
-    Returns the end of the nodes.  All lanes of a team.
+
+    Return the end of the nodes.  Called by all lanes of a team.
     """
     if kl.lane() == 0:
         counts[FOUND] = 0
@@ -80,7 +83,7 @@ def build_of_nets(pair: Pair, counts, graph: FlowNets, flows: Flows, net_cost: k
 
 @kl.device
 def count_inside(u, change, graph: FlowNets, flows: Flows):
-    """Add to the pins in the corridor of u's block and nets."""
+    """Add to the number of pins in the corridor, for u's block and nets."""
     v = flows.corridors.vertex[u]
     for entry in range(graph.begin[v], graph.end[v]):
         place = place_of(flows.corridors.part[v], graph.targets[entry], graph)
@@ -89,9 +92,9 @@ def count_inside(u, change, graph: FlowNets, flows: Flows):
 
 @kl.device
 def list_nets(u, pair: Pair, counts, graph: FlowNets, flows: Flows, net_cost: kl.StaticValue):
-    """Fill the row of u with places of nets, which get nodes; find what is between u and terminals.
+    """Fill the row of u with places of nets, create nodes for nets, and sum up arcs to terminals.
 
-    Returns the weight between the two sides of the nets that it is the first to list.
+    Return the weight between the two sides of the nets that this lane lists first.
     """
     v = flows.corridors.vertex[u]
     end = kl.int64(flows.networks.begin[u])
@@ -120,7 +123,7 @@ def list_nets(u, pair: Pair, counts, graph: FlowNets, flows: Flows, net_cost: kl
                 flows.networks.target[end] = kl.int32(EDGE if is_edge else NET)
                 flows.networks.flow[end] = weight if is_edge else 0
                 end += 1
-                is_first = is_unmarked(place, graph)
+                is_first = claims_net(place, graph)
                 if is_first and not is_edge:
                     x = pair.end + 2 * kl.team_atomic_add(counts, FOUND, 1)
                     kl.atomic_min(graph.blocks.mark, place, kl.int32(x))
@@ -136,8 +139,8 @@ def list_nets(u, pair: Pair, counts, graph: FlowNets, flows: Flows, net_cost: kl
 
 
 @kl.device
-def is_unmarked(place, graph: FlowNets):
-    """Whether the net of a place gets its nodes from this lane, the first one that asks."""
+def claims_net(place, graph: FlowNets):
+    """Whether the net of a place gets its nodes from this lane, the first one to claim it."""
     result = False
     mark = kl.atomic_load(graph.blocks.mark, place)
     if mark < 0:
@@ -147,7 +150,7 @@ def is_unmarked(place, graph: FlowNets):
 
 @kl.device
 def begin_net(x, weight, of_source, of_sink, networks: Networks):
-    """Begin with nothing flowing through the net of nodes x and x + 1."""
+    """Start with no flow through the net of nodes x and x + 1."""
     networks.capacity[x] = weight
     networks.capacity[x + 1] = 0
     networks.state[x] = kl.int8(SOURCE if of_source else 0)
@@ -160,9 +163,9 @@ def begin_net(x, weight, of_source, of_sink, networks: Networks):
 
 @kl.device
 def link_pins(u, graph: FlowNets, networks: Networks):
-    """Put u into the rows of its nets; the last pin of a net forgets its mark.
+    """Put u into the rows of its nets; the last pin of a net resets its mark.
 
-    Of an edge, the first end leaves its entry in place of the mark, and the other one takes it.
+    Of an edge, the first end stores its entry instead of the mark, and the other end reads it.
     """
     for entry in range(networks.begin[u], networks.end[u]):
         place = kl.int64(networks.reverse[entry])
@@ -186,7 +189,7 @@ def link_pins(u, graph: FlowNets, networks: Networks):
 
 @kl.device
 def link_edges(u, networks: Networks):
-    """Link the ends of edges of which u has taken the entry of the other end."""
+    """Link the ends of edges for which u has read the entry of the other end."""
     for entry in range(networks.begin[u], networks.end[u]):
         if networks.target[entry] == EDGE:
             back = kl.int64(networks.reverse[entry])
@@ -197,8 +200,8 @@ def link_edges(u, networks: Networks):
 
 # Arcs ------------------------------------------------------------------------------------------
 
-# A vertex has two for each entry, of which the second one has no capacity if it is an edge; a node
-# of a net has one for each pin, and one to the other node.
+# A vertex has two arcs for each entry, of which the second one has no capacity if the entry is an
+# edge; a node of a net has one arc for each pin, and one to the other node.
 
 
 @kl.device
@@ -209,27 +212,27 @@ def is_edge_at(entry, pair: Pair, networks: Networks):
 
 @kl.device
 def is_first_node(u, pair: Pair):
-    """Whether u, of a net, is the node that pins lead to."""
+    """Whether u, a node of a net, is the one that pins lead to."""
     return ((u - pair.end) & 1) == 0
 
 
 @kl.device
 def first_arc(u, pair: Pair, networks: Networks):
-    """The first arc of u."""
+    """Return the first arc of u."""
     begin = kl.int64(networks.begin[u])
     return 2 * begin if u < pair.end else begin
 
 
 @kl.device
 def last_arc(u, pair: Pair, networks: Networks):
-    """The end of u's arcs."""
+    """Return the end of u's arcs."""
     end = kl.int64(networks.end[u])
     return 2 * end if u < pair.end else end + 1
 
 
 @kl.device
 def head(u, arc, pair: Pair, networks: Networks):
-    """Where an arc leads to."""
+    """Return the node that an arc leads to."""
     result = kl.int64(0)
     if u < pair.end:
         result = kl.int64(networks.target[arc >> 1])
@@ -244,7 +247,7 @@ def head(u, arc, pair: Pair, networks: Networks):
 
 @kl.device
 def forward(u, arc, pair: Pair, networks: Networks):
-    """Residual capacity of an arc."""
+    """Return the residual capacity of an arc."""
     result = kl.int64(UNLIMITED)
     if u < pair.end:
         if is_edge_at(arc >> 1, pair, networks):
@@ -263,7 +266,7 @@ def forward(u, arc, pair: Pair, networks: Networks):
 
 @kl.device
 def backward(u, arc, pair: Pair, networks: Networks):
-    """Residual capacity of the arc the other way round."""
+    """Return the residual capacity of the reverse arc."""
     result = kl.int64(UNLIMITED)
     if u < pair.end:
         if is_edge_at(arc >> 1, pair, networks):
@@ -283,7 +286,7 @@ def backward(u, arc, pair: Pair, networks: Networks):
 
 @kl.device
 def send(u, arc, amount, pair: Pair, networks: Networks):
-    """Send more over an arc."""
+    """Increase the flow over an arc, and return the amount."""
     if u < pair.end:
         if is_edge_at(arc >> 1, pair, networks):
             networks.flow[arc >> 1] -= amount
@@ -306,8 +309,9 @@ def send(u, arc, amount, pair: Pair, networks: Networks):
 
 @kl.device
 def close(is_source, pair: Pair, networks: Networks):
-    """Let nets join the source by their first node, or the sink by the second one, if a pin has
-    just done so.  All lanes of a team.
+    """Add nets to a terminal that a pin has just joined.  Called by all lanes of a team.
+
+    A net joins the source by its first node, or the sink by its second one.
     """
     terminal = kl.int64(SOURCE if is_source else SINK)
     first = pair.end + kl.int64(0 if is_source else 1)

@@ -1,5 +1,6 @@
-"""The flow network of a corridor: the rest of the smaller block is the source, that of the other
-one the sink.  Here that of a graph; `net_network.py` has that of a hypergraph.
+"""The flow network of a corridor in a graph; `net_network.py` has that of a hypergraph.
+
+The rest of the smaller block is the source, the rest of the other block the sink.
 """
 
 from __future__ import annotations
@@ -14,18 +15,20 @@ from portpart.graphs import Csr
 
 @dataclass(frozen=True)
 class ArcRules(Static):
-    """Arcs of a network.  Those of node u have numbers; arguments are ``u, arc, pair, networks``.
+    """The arcs of a network, as functions of ``u, arc, pair, networks``.
+
+    The arcs of node u have numbers.
 
     Attributes
     ----------
     first, last : DeviceFunction
-        ``first(u, pair, networks)``: the first number, and the end of them.
+        ``first(u, pair, networks)``: the first number of u's arcs, and the end of the range.
     head : DeviceFunction
         The node that an arc leads to.
     forward, backward : DeviceFunction
         Residual capacity of the arc, and of its reverse.
     send : DeviceFunction
-        Pushes an amount, the argument after `arc`.
+        Pushes an amount, which is the argument after `arc`.
     """
 
     first: DeviceFunction
@@ -44,22 +47,22 @@ class FlowRules(Static):
     ----------
     arcs : ArcRules
     add_cuts : DeviceFunction
-        ``add_cuts(v, graph, quotient, corridors, level)``: adds v's edges to the cuts of pairs;
-        whether it is on a boundary.
+        ``add_cuts(v, graph, quotient, corridors, level)``: adds v's edges to the cuts of pairs, and
+        returns whether v is on a boundary.
     is_beside : DeviceFunction
         ``is_beside(v, a, b, graph, corridors)``: whether v, of block a, has neighbours in b.
     claim_around : DeviceFunction
         ``claim_around(v, begin, pair, counts, graph, flows)``: claims v's neighbours for the layer
-        that begins there.
-    let_go_around : DeviceFunction
-        ``let_go_around(v, graph, flows)``: lets go of them.
+        that begins at `begin`.
+    release_around : DeviceFunction
+        ``release_around(v, graph, flows)``: releases them.
     build : DeviceFunction
         ``build(pair, counts, graph, flows)``: builds the network, stores the weight across, and
         returns the end of the nodes.
     close : DeviceFunction
-        ``close(is_source, pair, networks)``: lets nets join a terminal that vertices have joined.
+        ``close(is_source, pair, networks)``: adds nets to a terminal that vertices have joined.
     note_move : DeviceFunction
-        ``note_move(v, graph, flows)``: v has changed its block.
+        ``note_move(v, graph, flows)``: called after v has changed its block.
     has_nets : bool
     """
 
@@ -67,7 +70,7 @@ class FlowRules(Static):
     add_cuts: DeviceFunction
     is_beside: DeviceFunction
     claim_around: DeviceFunction
-    let_go_around: DeviceFunction
+    release_around: DeviceFunction
     build: DeviceFunction
     close: DeviceFunction
     note_move: DeviceFunction
@@ -75,19 +78,20 @@ class FlowRules(Static):
 
 
 SOURCE, SINK = 1, 2
-"""Marks of nodes that belong to a terminal,"""
+"""Marks of nodes that belong to a terminal."""
 
 NEAR_SOURCE, NEAR_SINK = 4, 8
-"""of neighbours of a terminal,"""
+"""Marks of neighbours of a terminal."""
 
 FRESH, OTHERS = 16, 127 - 16
-"""of nodes that have just changed their terminal or their block; and all other marks."""
+"""Mark of nodes that have just changed their terminal or their block, and all other marks."""
 
 
 @kl.device
 def build(pair: Pair, counts, graph: Csr, flows: Flows):
     """Build the network of a corridor, and store the weight of the edges between its two sides.
-    Returns the end of the nodes.  All lanes of a team.
+
+    Return the end of the nodes.  Called by all lanes of a team.
     """
     for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
         flows.networks.end[u] = kl.int32(count_arcs(u, pair, graph, flows))
@@ -112,7 +116,7 @@ def is_inside(v, pair: Pair, flows: Flows):
 
 @kl.device
 def count_arcs(u, pair: Pair, graph: Csr, flows: Flows):
-    """Number of arcs from u to vertices of the corridor."""
+    """Return the number of arcs from u to vertices of the corridor."""
     v = flows.corridors.vertex[u]
     degree = kl.int64(0)
     for arc in range(graph.begin[v], graph.end[v]):
@@ -122,8 +126,9 @@ def count_arcs(u, pair: Pair, graph: Csr, flows: Flows):
 
 @kl.device
 def lay_rows(base, count, step, flows: Flows):
-    """Find the ranges of the rows of some nodes, the first and every so manieth after it, whose
-    lengths stand at their ends.  All lanes of a team.
+    """Set the ranges of the rows of `count` nodes, from `base` on in steps of `step`.
+
+    Before, `end` has the lengths of the rows.  Called by all lanes of a team.
     """
     kl.team_sync()
     total = kl.int64(0)
@@ -150,8 +155,10 @@ def lay_rows(base, count, step, flows: Flows):
 
 @kl.device
 def fill_row(u, pair: Pair, graph: Csr, flows: Flows):
-    """Fill the row of u, and what is between u and the terminals.  Returns the weight of its edges
-    to the other side; of those inside the corridor only from the side of the source.
+    """Fill the row of u, and sum up its edges to the terminals.
+
+    Return the weight of its edges to the other side; edges inside the corridor count only for the
+    source's side.
     """
     v = flows.corridors.vertex[u]
     here = flows.corridors.part[v]
@@ -184,10 +191,10 @@ def fill_row(u, pair: Pair, graph: Csr, flows: Flows):
 
 @kl.device
 def link_row(u, networks: Networks):
-    """Find the reverses of u's arcs to vertices of lower degree, in their rows.
+    """Find the reverses of u's arcs to vertices of lower degree, in the rows of these.
 
-    Of equal degrees the smaller place counts as lower.  Parallel arcs have a reverse each, of equal
-    weight; which of those does not matter.
+    Of equal degrees the smaller place counts as lower.  Each of several parallel arcs of equal
+    weight has its own reverse; which one does not matter.
     """
     degree = networks.end[u] - networks.begin[u]
     for arc in range(networks.begin[u], networks.end[u]):
@@ -203,7 +210,7 @@ def link_row(u, networks: Networks):
 
 @kl.device
 def is_reverse(u, arc, back, networks: Networks):
-    """Whether an arc leads to u and may become the reverse of an arc from there."""
+    """Whether the arc `back` leads to u and can become the reverse of an arc from u."""
     result = False
     if networks.target[back] == u:
         result = (networks.capacity[back] == networks.capacity[arc]
@@ -216,37 +223,37 @@ def is_reverse(u, arc, back, networks: Networks):
 
 @kl.device
 def first_arc(u, pair: Pair, networks: Networks):
-    """The first arc of u."""
+    """Return the first arc of u."""
     return kl.int64(networks.begin[u])
 
 
 @kl.device
 def last_arc(u, pair: Pair, networks: Networks):
-    """The end of u's arcs."""
+    """Return the end of u's arcs."""
     return kl.int64(networks.end[u])
 
 
 @kl.device
 def head(u, arc, pair: Pair, networks: Networks):
-    """Where an arc leads to."""
+    """Return the node that an arc leads to."""
     return kl.int64(networks.target[arc])
 
 
 @kl.device
 def forward(u, arc, pair: Pair, networks: Networks):
-    """Residual capacity of an arc."""
+    """Return the residual capacity of an arc."""
     return kl.int64(networks.capacity[arc]) - networks.flow[arc]
 
 
 @kl.device
 def backward(u, arc, pair: Pair, networks: Networks):
-    """Residual capacity of the arc the other way round."""
+    """Return the residual capacity of the reverse arc."""
     return kl.int64(networks.capacity[arc]) + networks.flow[arc]
 
 
 @kl.device
 def send(u, arc, amount, pair: Pair, networks: Networks):
-    """Send more over an arc."""
+    """Increase the flow over an arc, and return the amount."""
     networks.flow[arc] += amount
     networks.flow[networks.reverse[arc]] -= amount
     return amount
@@ -254,7 +261,7 @@ def send(u, arc, amount, pair: Pair, networks: Networks):
 
 @kl.device
 def close(is_source, pair: Pair, networks: Networks):
-    """There are no nets."""
+    """Do nothing: a graph has no nets."""
 
 
 ARCS = ArcRules(first_arc, last_arc, head, forward, backward, send)

@@ -1,8 +1,8 @@
-"""The quotient graph and matchings of it: which pairs of blocks are refined at a time.
+"""The quotient graph and its matchings, which are the pairs of blocks that are refined at a time.
 
 After Krause, Gottesbueren, Maas (2025): pairs of a matching share no block, so their gains add up
-and their order does not matter.  A matching is greedy: it takes pairs that have gained before, then
-pairs of large cut.  It is found by blocks that propose to each other.
+and their order does not matter.  A matching is greedy: pairs that have gained before come first,
+then pairs with a large cut.  It is found by blocks that propose to each other.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from portpart.backends import language as kl
 from portpart.graphs import Csr, degree_of
 
 MIN_GAIN = 1000
-"""Rounds go on while one gains a share of the cut that is at least the reciprocal of this."""
+"""Rounds continue while one gains at least 1 / MIN_GAIN of the cut."""
 
 
 @kl.kernel
 def begin_block(a, quotient: QuotientGraph):
-    """Begin with an empty block a."""
+    """Reset the weight and the counts of block a."""
     quotient.weight[a] = kl.int64(0)
     quotient.count[a] = kl.int64(0)
     quotient.arcs[a] = kl.int64(0)
@@ -33,7 +33,7 @@ def begin_block(a, quotient: QuotientGraph):
 
 @kl.kernel
 def begin_pair(i, quotient: QuotientGraph):
-    """Pair i has gained nothing, and was never refined."""
+    """Reset pair i: it has no cut and no gain, and was never refined."""
     quotient.cut[i] = kl.int64(0)
     quotient.won[i] = kl.int64(0)
     quotient.done[i] = kl.int32(-1)
@@ -56,7 +56,7 @@ def begin_vertex(v, graph: Csr, quotient: QuotientGraph, corridors: Corridors, l
 
 @kl.device
 def list_vertex(v, corridors: Corridors, level: FlowLevel):
-    """Put v onto the list of the boundary, unless it is there."""
+    """Put v on the list of the boundary, once."""
     if kl.atomic_load(corridors.is_listed, v) == 0:
         if kl.atomic_cas(corridors.is_listed, v, kl.int32(0), kl.int32(1)) == 0:
             corridors.boundary[kl.atomic_next(level, FlowLevel.boundary)] = kl.int32(v)
@@ -64,7 +64,7 @@ def list_vertex(v, corridors: Corridors, level: FlowLevel):
 
 @kl.device
 def add_cuts(v, graph: Csr, quotient: QuotientGraph, corridors: Corridors, level: FlowLevel):
-    """Add v's edges to larger blocks to the cuts of pairs; whether v is on a boundary."""
+    """Add v's edges to larger blocks to the cuts of pairs; return whether v is on a boundary."""
     a = kl.int64(corridors.part[v])
     result = False
     for arc in range(graph.begin[v], graph.end[v]):
@@ -79,26 +79,28 @@ def add_cuts(v, graph: Csr, quotient: QuotientGraph, corridors: Corridors, level
 
 @kl.kernel
 def clear_cut(i, quotient: QuotientGraph):
-    """Forget the cut of pair i."""
+    """Reset the cut of pair i."""
     quotient.cut[i] = kl.int64(0)
 
 
 @kl.kernel
 def add_listed(i, graph: Csr, quotient: QuotientGraph, corridors: Corridors, level: FlowLevel):
-    """Add up cuts at vertex i of the list.  Atomic, independent of order."""
+    """Add the edges of vertex i of the list to the cuts.  Atomic, independent of order."""
     add_cuts(corridors.boundary[i], graph, quotient, corridors, level)
 
 
 @kl.device
 def pair_of(a, b, level: FlowLevel):
-    """The number of a pair of blocks."""
+    """Return the number of a pair of blocks."""
     return min(a, b) * level.blocks + max(a, b)
 
 
 @kl.kernel
 def list_neighbours(a, quotient: QuotientGraph, level: FlowLevel):
-    """List the blocks that a may be paired with: in the first round all adjacent ones, then those
-    with which it has gained before, if one of the two has changed in the round before.
+    """List the blocks that block a may be paired with.
+
+    In the first round these are all adjacent blocks, later only those whose pair with a has gained
+    before, if one of the two blocks has changed in the last round.
     """
     if kl.lane() == 0:
         quotient.degree[a] = kl.int32(0)
@@ -114,7 +116,7 @@ def list_neighbours(a, quotient: QuotientGraph, level: FlowLevel):
 
 @kl.device
 def is_before(a, b, c, quotient: QuotientGraph, level: FlowLevel):
-    """Whether a is rather paired with b than with c."""
+    """Whether block a prefers b to c as its partner."""
     one = pair_of(a, b, level)
     other = pair_of(a, c, level)
     result = one < other
@@ -127,7 +129,7 @@ def is_before(a, b, c, quotient: QuotientGraph, level: FlowLevel):
 
 @kl.device
 def choice_of(a, quotient: QuotientGraph, level: FlowLevel):
-    """The single block that a is rather paired with than with others in this round, or -1."""
+    """Return the single block that a prefers as its partner in this round, or -1."""
     result = kl.int64(-1)
     begin = a * level.blocks
     for place in range(begin, begin + quotient.degree[a]):
@@ -142,7 +144,7 @@ def choice_of(a, quotient: QuotientGraph, level: FlowLevel):
 
 @kl.kernel
 def match_blocks(_, graph: Csr, quotient: QuotientGraph, level: FlowLevel, rules: FlowRules):
-    """Pair blocks that have not been refined with each other in this round.  Called by one team."""
+    """Pair blocks that have not been refined together in this round.  Called by one team."""
     for a in range(kl.lane(), level.blocks, kl.team_size()):
         quotient.partner[a] = kl.int32(-1)
         quotient.boundary[a] = kl.int32(0)
@@ -170,7 +172,7 @@ def match_blocks(_, graph: Csr, quotient: QuotientGraph, level: FlowLevel, rules
 
 @kl.device
 def begin_matching(graph: FlowNets):
-    """No pins have moved since the last matching."""
+    """Reset the list of nets whose pins have moved since the last matching."""
     if kl.lane() == 0:
         graph.counts.matching += 1
         graph.counts.changed = 0
@@ -184,18 +186,18 @@ def list_pairs(quotient: QuotientGraph, level: FlowLevel, rules: FlowRules):
     for tile in range(0, level.blocks, kl.team_size()):
         a = tile + kl.lane()
         first = kl.int64(0)
-        room = kl.int64(0)
+        length = kl.int64(0)
         if a < level.blocks:
             if quotient.partner[a] > a:
                 first = kl.int64(1)
-                room = max_size(a, quotient.partner[a], quotient)
+                length = max_size(a, quotient.partner[a], quotient)
                 if rules.has_nets:
-                    room += 2 * most_entries(a, quotient.partner[a], quotient)
+                    length += 2 * max_entries_of(a, quotient.partner[a], quotient)
         listed = kl.team_scan(first)
-        end = kl.team_scan(room)
+        end = kl.team_scan(length)
         if first > 0:
             quotient.pair[pairs + listed - 1] = kl.int32(a)
-            quotient.begin[a] = kl.int32(begin + end - room)
+            quotient.begin[a] = kl.int32(begin + end - length)
             quotient.done[pair_of(a, kl.int64(quotient.partner[a]), level)] = kl.int32(level.round)
         pairs += kl.team_last(listed)
         begin += kl.team_last(end)
@@ -207,13 +209,13 @@ def list_pairs(quotient: QuotientGraph, level: FlowLevel, rules: FlowRules):
 
 @kl.device
 def max_size(a, b, quotient: QuotientGraph):
-    """Most vertices of the corridor of two blocks."""
+    """Return the maximum number of vertices of the corridor of two blocks."""
     return min((quotient.count[a] + quotient.count[b]) // 2, kl.int64(MAX_CORRIDOR))
 
 
 @kl.device
-def most_entries(a, b, quotient: QuotientGraph):
-    """Most arcs or pins from each of two blocks in their corridor."""
+def max_entries_of(a, b, quotient: QuotientGraph):
+    """Return the maximum number of arcs or pins of each of two blocks in their corridor."""
     return min((quotient.arcs[a] + quotient.arcs[b]) // 4, kl.int64(quotient.max_entries) // 2)
 
 
@@ -231,7 +233,7 @@ def begin_round(_, quotient: QuotientGraph, level: FlowLevel):
 
 @kl.kernel
 def end_round(_, level: FlowLevel):
-    """Go on if the round has gained enough."""
+    """Continue if the round has gained enough."""
     level.total_gain += level.gain
     level.round += 1
     enough = level.gain > 0 and level.gain >= level.cut // MIN_GAIN

@@ -1,7 +1,7 @@
 """Piercing: a side of a cut becomes its terminal, together with some vertices next to it.
 
-Hamann, Strasser (2018); Gottesbueren, Hamann, Wagner (2019).  Best are vertices that open no way
-for more flow, then those deepest in the block of the terminal.
+Hamann, Strasser (2018); Gottesbueren, Hamann, Wagner (2019).  The best vertices are those that
+create no augmenting path, and among them those deepest in the block of the terminal.
 """
 
 from __future__ import annotations
@@ -22,37 +22,37 @@ from portpart.backends.programs import Array
 from portpart.primitives import hash_of, is_drawn
 
 CLASSES, HALF = 64, 32
-"""Classes of candidates, of which the second half opens ways for more flow."""
+"""Number of classes of candidates; the second half creates augmenting paths."""
 
 DEEPEST = 15
-"""Layers from this one on count alike."""
+"""Layers from this one on are equal."""
 
 
 class PierceCandidates(kl.Record):
-    """PierceCandidates of a pair.
+    """Candidates for piercing of a pair.
 
     Attributes
     ----------
     count : team array of int32, shape (CLASSES,)
-        How many there are in each class.
+        Number of candidates in each class.
     """
 
     count: Array
 
 
 @kl.device
-def pierce(is_source, wanted, pair: Pair, counts, candidates: PierceCandidates, nodes: NodeLabels,
+def pierce(is_source, number, pair: Pair, counts, candidates: PierceCandidates, nodes: NodeLabels,
            flows: Flows, rules: network.FlowRules):
-    """Make a side of the cut its terminal, with about as many vertices next to it as wanted.
+    """Make a side of the cut its terminal, with about `number` vertices next to it.
 
-    Returns whether there are any.  All lanes of a team.
+    Return whether there are any.  Called by all lanes of a team.
     """
     join_terminal(is_source, pair, nodes, flows.networks)
     contract(is_source, pair, counts, flows.networks, rules.arcs)
     count_candidates(is_source, pair, candidates, nodes, flows)
     before = kl.int64(0)
     last = kl.int64(0)
-    while last < CLASSES - 1 and before + candidates.count[last] < wanted:
+    while last < CLASSES - 1 and before + candidates.count[last] < number:
         before += candidates.count[last]
         last += 1
     there = kl.int64(candidates.count[last])
@@ -61,7 +61,7 @@ def pierce(is_source, wanted, pair: Pair, counts, candidates: PierceCandidates, 
         if class_of(u, is_source, pair, nodes, flows) == last:
             best = max(best, key_of(u, flows.corridors, flows.level))
     best = kl.team_max(best)
-    chance = kl.float64(wanted - before - 1) / kl.float64(max(kl.int64(1), there))
+    chance = kl.float64(number - before - 1) / kl.float64(max(kl.int64(1), there))
     terminal = kl.int64(network.SOURCE if is_source else network.SINK)
     for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
         which = class_of(u, is_source, pair, nodes, flows)
@@ -77,7 +77,7 @@ def pierce(is_source, wanted, pair: Pair, counts, candidates: PierceCandidates, 
 
 @kl.device
 def join_terminal(is_source, pair: Pair, nodes: NodeLabels, networks: Networks):
-    """Mark what is on the side of the source, or of the sink, as a part of the terminal."""
+    """Mark the nodes on the side of the source, or of the sink, as a part of the terminal."""
     terminal = kl.int64(network.SOURCE if is_source else network.SINK)
     for u in range(pair.base + kl.lane(), pair.top, kl.team_size()):
         label = nodes.label[u - pair.shift]
@@ -87,10 +87,10 @@ def join_terminal(is_source, pair: Pair, nodes: NodeLabels, networks: Networks):
 
 @kl.device
 def contract(is_source, pair: Pair, counts, networks: Networks, arcs: network.ArcRules):
-    """Take the nodes that have just joined a terminal out of the network.  All lanes of a team.
+    """Remove the nodes that have just joined a terminal from the network.
 
-    What their neighbours can still get from the source becomes excess of these, what they can still
-    send to the sink capacity to it.
+    Flow that their neighbours can still get from the source becomes excess of these; flow that they
+    can still send to the sink becomes capacity to it.  Called by all lanes of a team.
     """
     kl.team_sync()
     for u in range(pair.base + kl.lane(), pair.top, kl.team_size()):
@@ -98,7 +98,7 @@ def contract(is_source, pair: Pair, counts, networks: Networks, arcs: network.Ar
             end = arcs.last(u, pair, networks)
             for arc in range(arcs.first(u, pair, networks), end):
                 if (networks.state[arcs.head(u, arc, pair, networks)] & network.FRESH) != 0:
-                    take_out(u, arc, is_source, pair, networks, arcs)
+                    remove_arc(u, arc, is_source, pair, networks, arcs)
     kl.team_sync()
     arrived = kl.int64(0)
     for u in range(pair.base + kl.lane(), pair.top, kl.team_size()):
@@ -114,8 +114,8 @@ def contract(is_source, pair: Pair, counts, networks: Networks, arcs: network.Ar
 
 
 @kl.device
-def take_out(u, arc, is_source, pair: Pair, networks: Networks, arcs: network.ArcRules):
-    """Take the arc from u to a node that has joined a terminal out of the network."""
+def remove_arc(u, arc, is_source, pair: Pair, networks: Networks, arcs: network.ArcRules):
+    """Remove the arc from u to a node that has joined a terminal."""
     if is_source:
         networks.state[u] |= network.NEAR_SOURCE
         networks.excess[u] += arcs.backward(u, arc, pair, networks)
@@ -127,7 +127,7 @@ def take_out(u, arc, is_source, pair: Pair, networks: Networks, arcs: network.Ar
 @kl.device
 def count_candidates(is_source, pair: Pair, candidates: PierceCandidates, nodes: NodeLabels,
                      flows: Flows):
-    """Count the candidates of each class.  All lanes of a team."""
+    """Count the candidates of each class.  Called by all lanes of a team."""
     for each in range(kl.lane(), CLASSES, kl.team_size()):
         candidates.count[each] = 0
     kl.team_sync()
@@ -140,7 +140,7 @@ def count_candidates(is_source, pair: Pair, candidates: PierceCandidates, nodes:
 
 @kl.device
 def class_of(u, is_source, pair: Pair, nodes: NodeLabels, flows: Flows):
-    """How good it is to pierce u, 0 being best; `CLASSES` if it is not next to the terminal."""
+    """Return the class of u for piercing: 0 is best, `CLASSES` if u is not next to the terminal."""
     result = kl.int64(CLASSES)
     near = kl.int64(network.NEAR_SOURCE if is_source else network.NEAR_SINK)
     if is_free(u, flows.networks) and (flows.networks.state[u] & near) != 0:
@@ -156,6 +156,6 @@ def class_of(u, is_source, pair: Pair, nodes: NodeLabels, flows: Flows):
 
 @kl.device
 def key_of(u, corridors: Corridors, level: FlowLevel):
-    """The order of candidates of a class: by a hash, then by the vertex."""
+    """Return the key that orders candidates of a class: by a hash, then by the vertex."""
     v = kl.int64(corridors.vertex[u])
     return ((hash_of(v, level.seed) & 0x7FFFFFFF) << HALF) | v

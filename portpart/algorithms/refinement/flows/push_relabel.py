@@ -1,25 +1,25 @@
 """Maximum preflows by pushing and relabelling, all active nodes of a round at once.
 
 Goldberg, Tarjan (1988); in rounds after Baumstark, Blelloch, Shun (2015).  In a round each active
-node pushes excess over arcs to labels that are one lower; then those with excess left get new
-labels.  After some rounds a search from the sink finds exact labels.  The preflow is a maximum one
-when a search finds no way from excess to the sink.
+node pushes excess over arcs to nodes with a label that is one lower; nodes with excess left then
+get new labels.  After some rounds a search from the sink finds exact labels.  The preflow is a
+maximum one if a search finds no path from excess to the sink.
 
 A preflow depends on the order of threads.  Two sets of vertices do not, as they are the same for
-all maximum preflows: those from which there is a way to the sink in the residual network, and those
-to which there is one from stuck excess (the largest and the smallest source side of minimum cuts).
+all maximum preflows: vertices with a path to the sink in the residual network, and vertices with a
+path from stuck excess (they define the largest and the smallest source side of minimum cuts).
 """
 
 from __future__ import annotations
 
 from portpart.algorithms.refinement.flows.network import SINK, SOURCE, ArcRules
 from portpart.algorithms.refinement.flows.state import (
+    ACTIVATED,
     FLOW,
     FOUND,
     QUEUE,
     REACHED,
     STAYED,
-    WOKEN,
     Networks,
     NodeLabels,
     Pair,
@@ -27,16 +27,16 @@ from portpart.algorithms.refinement.flows.state import (
 from portpart.backends import language as kl
 
 FAR = 2**30
-"""The label of a node without a way to the sink."""
+"""The label of a node without a path to the sink."""
 
 STUCK, OUT = FAR + 1, FAR + 2
-"""The label of a node that stuck excess reaches, and of one that belongs to a terminal."""
+"""The labels of a node that stuck excess reaches, and of one that belongs to a terminal."""
 
 MIN_ROUNDS = 8
-"""Least rounds between two searches; there are as many as the last search was deep."""
+"""Minimum number of rounds between two searches; otherwise the depth of the last search."""
 
 LANES = 8
-"""Most lanes for the arcs of a node in a search."""
+"""Maximum number of lanes for the arcs of a node in a search."""
 
 
 @kl.device
@@ -47,9 +47,9 @@ def is_free(u, networks: Networks):
 
 @kl.device
 def maximise(most, pair: Pair, counts, nodes: NodeLabels, networks: Networks, arcs: ArcRules):
-    """Make the preflow a maximum one, unless it reaches `most`.  Returns the flow into the sink.
+    """Make the preflow a maximum one, unless it reaches `most`.  Return the flow into the sink.
 
-    Unless it does, labels are exact in the end.  All lanes of a team.
+    Unless the flow reaches `most`, labels are exact at the end.  Called by all lanes of a team.
     """
     depth = search(pair, counts, nodes, networks, arcs)
     active = list_active(pair, counts, nodes, networks)
@@ -69,7 +69,10 @@ def maximise(most, pair: Pair, counts, nodes: NodeLabels, networks: Networks, ar
 
 @kl.device
 def search(pair: Pair, counts, nodes: NodeLabels, networks: Networks, arcs: ArcRules):
-    """Label each node with its distance to the sink.  Returns the largest.  All lanes."""
+    """Label each node with its distance to the sink, and return the depth of the search.
+
+    Called by all lanes of a team.
+    """
     begin_queue(counts)
     for u in range(pair.base + kl.lane(), pair.top, kl.team_size()):
         label = kl.int64(OUT)
@@ -85,7 +88,10 @@ def search(pair: Pair, counts, nodes: NodeLabels, networks: Networks, arcs: ArcR
 
 @kl.device
 def reach(pair: Pair, counts, nodes: NodeLabels, networks: Networks, arcs: ArcRules):
-    """Label what stuck excess reaches, if the preflow is a maximum one.  All lanes."""
+    """Label the nodes that stuck excess reaches; the preflow is a maximum one.
+
+    Called by all lanes of a team.
+    """
     begin_queue(counts)
     for u in range(pair.base + kl.lane(), pair.top, kl.team_size()):
         if is_free(u, networks) and networks.excess[u] > 0:
@@ -98,7 +104,7 @@ def reach(pair: Pair, counts, nodes: NodeLabels, networks: Networks, arcs: ArcRu
 
 @kl.device
 def begin_queue(counts):
-    """Nothing has been found yet.  All lanes of a team."""
+    """Reset the counts of a search.  Called by all lanes of a team."""
     if kl.lane() == 0:
         counts[QUEUE] = 0
         counts[QUEUE + 1] = 0
@@ -108,10 +114,11 @@ def begin_queue(counts):
 
 @kl.device
 def search_on(backwards, pair: Pair, counts, nodes: NodeLabels, networks: Networks, arcs: ArcRules):
-    """Continue a search from the search list over residual arcs, backwards from the sink or
-    forwards from stuck excess.  Returns the number of layers.  All lanes of a team.
+    """Continue a search from the search list over residual arcs.
 
-    Three words count layers in turn; a lane clears the next one.
+    It goes backwards from the sink or forwards from stuck excess.  Three words count layers in
+    turn; a lane clears the next one.  Return one more than the number of layers.  Called by all
+    lanes of a team.
     """
     share = min(kl.int64(LANES), kl.team_size())
     first = kl.int64(pair.base)
@@ -151,8 +158,9 @@ def search_on(backwards, pair: Pair, counts, nodes: NodeLabels, networks: Networ
 
 @kl.device
 def list_active(pair: Pair, counts, nodes: NodeLabels, networks: Networks):
-    """Put the nodes with excess and a way to the sink onto the even list.  Returns their number.
-    All lanes of a team.
+    """Put the nodes with excess and a path to the sink on the even list, and return their number.
+
+    Called by all lanes of a team.
     """
     if kl.lane() == 0:
         counts[FOUND] = 0
@@ -170,10 +178,11 @@ def list_active(pair: Pair, counts, nodes: NodeLabels, networks: Networks):
 @kl.device
 def go_rounds(active, limit, most, pair: Pair, counts, nodes: NodeLabels, networks: Networks,
               arcs: ArcRules):
-    """Push and relabel for some rounds, or until nothing is active.  Returns the flow into the
-    sink.  All lanes of a team.
+    """Push and relabel for some rounds, or until no node is active.
 
-    Lists and counts of even and of odd rounds take turns.
+    Return the flow into the sink.
+
+    Lists and counts of even and of odd rounds alternate.  Called by all lanes of a team.
     """
     if kl.lane() == 0:
         clear_counts(kl.int64(0), counts)
@@ -198,9 +207,9 @@ def go_rounds(active, limit, most, pair: Pair, counts, nodes: NodeLabels, networ
             relabel(listed(i, 1 - turn, networks), pair, nodes, networks, arcs)
         for i in range(pair.base + kl.lane(), pair.base + reached, kl.team_size()):
             u = networks.search_list[i]
-            take_in(u, turn, pair.base + stayed, pair, counts, nodes, networks)
+            add_incoming(u, turn, pair.base + stayed, pair, counts, nodes, networks)
         kl.team_sync()
-        going = stayed + counts[WOKEN + turn]
+        going = stayed + counts[ACTIVATED + turn]
         rounds += 1
     kl.team_sync()
     return flow
@@ -208,21 +217,21 @@ def go_rounds(active, limit, most, pair: Pair, counts, nodes: NodeLabels, networ
 
 @kl.device
 def clear_counts(turn, counts):
-    """Nothing has been counted in a round of that turn."""
+    """Reset the counts of even or odd rounds."""
     counts[STAYED + turn] = 0
     counts[REACHED + turn] = 0
-    counts[WOKEN + turn] = 0
+    counts[ACTIVATED + turn] = 0
 
 
 @kl.device
 def listed(i, turn, networks: Networks):
-    """What stands on the list of a round."""
+    """Return node i on the list of even or odd rounds."""
     return kl.int64(networks.even_list[i] if turn == 0 else networks.odd_list[i])
 
 
 @kl.device
 def put_on_list(i, u, turn, networks: Networks):
-    """Put u on the list of a round."""
+    """Put u on the list of even or odd rounds."""
     if turn == 0:
         networks.even_list[i] = kl.int32(u)
     else:
@@ -231,7 +240,7 @@ def put_on_list(i, u, turn, networks: Networks):
 
 @kl.device
 def push(u, turn, pair: Pair, counts, nodes: NodeLabels, networks: Networks, arcs: ArcRules):
-    """Push the excess of u to lower labels; returns how much of it arrives at the sink."""
+    """Push the excess of u to lower labels; return the amount that arrives at the sink."""
     label = kl.int64(nodes.label[u - pair.shift])
     excess = kl.int64(networks.excess[u])
     arrived = kl.int64(0)
@@ -261,9 +270,10 @@ def push(u, turn, pair: Pair, counts, nodes: NodeLabels, networks: Networks, arc
 
 @kl.device
 def relabel(u, pair: Pair, nodes: NodeLabels, networks: Networks, arcs: ArcRules):
-    """Lift u one above the lowest label that it can push to.
+    """Raise the label of u to one above the lowest label that it can push to.
 
-    Other lanes may lift that one at the same time, never lower it, so any value read is valid.
+    Other lanes may raise that label at the same time but never lower it, so any value read is
+    valid.
     """
     label = kl.int64(1 if networks.to_sink[u] > 0 else FAR)
     end = arcs.last(u, pair, networks)
@@ -275,10 +285,10 @@ def relabel(u, pair: Pair, nodes: NodeLabels, networks: Networks, arcs: ArcRules
 
 
 @kl.device
-def take_in(u, turn, end, pair: Pair, counts, nodes: NodeLabels, networks: Networks):
-    """Make what has flowed into u excess; if it had none, it is active in the next round."""
+def add_incoming(u, turn, end, pair: Pair, counts, nodes: NodeLabels, networks: Networks):
+    """Add the inflow of u to its excess; if it had none, it is active in the next round."""
     if networks.excess[u] == 0:
-        place = kl.team_atomic_add(counts, WOKEN + turn, 1)
+        place = kl.team_atomic_add(counts, ACTIVATED + turn, 1)
         put_on_list(end + place, u, 1 - turn, networks)
     networks.excess[u] += nodes.incoming[u - pair.shift]
     nodes.incoming[u - pair.shift] = 0

@@ -1,7 +1,7 @@
-"""Records of flow refinement: pairs of blocks, their corridors, and the networks of these.
+"""Records of flow refinement: pairs of blocks, their corridors, and networks.
 
-A pair of blocks is the work of one team.  Pairs that are refined at a time share no block, so their
-corridors share no vertex, and each has a range of the arrays.
+One team works on a pair of blocks.  Pairs that are refined at a time share no block, so their
+corridors share no vertex; each has its own range of the arrays.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from portpart.backends.programs import Array
 from portpart.graphs import Csr, Nets
 
 MAX_CORRIDOR = 2**16
-"""Most vertices of a corridor."""
+"""Maximum number of vertices of a corridor."""
 
 TEAM_BYTES = 43_008
-"""Memory of a team for the vertices of a network."""
+"""Bytes of a team's memory for the nodes of a network."""
 
 
 @dataclass(frozen=True)
 class FlowSizes:
     """Sizes of the largest graph or hypergraph that is refined, and of its corridors.
 
-    A corridor has half of the vertices and of the arcs or pins of its blocks at most.
+    A corridor has at most half of the vertices, and of the arcs or pins, of its blocks.
 
     Attributes
     ----------
@@ -34,9 +34,9 @@ class FlowSizes:
     counter : numpy.dtype
         Type that holds sums of edge weights, and four times those of nets.
     nets : int, optional
-        None of a graph.
+        0 for a graph.
     max_entries : int
-        Most arcs or pins of a corridor.
+        Maximum number of arcs or pins of a corridor.
     """
 
     vertices: int
@@ -48,23 +48,23 @@ class FlowSizes:
 
     @property
     def corridor_entries(self) -> int:
-        """Most arcs or pins of the corridors that exist at a time."""
+        """Maximum number of arcs or pins of all corridors at a time."""
         return min(self.entries // 2, max(1, self.blocks // 2) * self.max_entries)
 
     @property
     def nodes(self) -> int:
-        """Most nodes of their networks: vertices, and two for each net with two pins there."""
+        """Maximum number of nodes of all networks: vertices, and two for each net."""
         vertices = min(self.vertices // 2, max(1, self.blocks // 2) * MAX_CORRIDOR)
         return vertices + (self.corridor_entries if self.nets else 0)
 
     @property
     def arcs(self) -> int:
-        """Most arcs of their networks."""
+        """Maximum number of arcs of all networks."""
         return self.corridor_entries * (2 if self.nets else 1)
 
     @property
     def capacities(self) -> int:
-        """Most arcs, or nodes of nets, that have capacities."""
+        """Maximum number of arcs, or of nodes of nets, with capacities."""
         return self.nodes if self.nets else self.arcs
 
 
@@ -73,58 +73,59 @@ def _of_pairs(sizes: FlowSizes) -> int:
 
 
 class FlowLevel(Words):
-    """Sizes and limits of a level, which the host writes, and how far its refinement has got."""
+    """Sizes and limits of a level, which the host writes, and the state of its refinement."""
 
     vertices: int
     blocks: int
     block_pairs: int  # blocks * blocks
     seed: int
-    slack: int  # what blocks may weigh above their limits on a coarse level
+    slack: int  # weight that blocks may have above their limits
     max_depth: int  # last layer of a corridor; the boundary is layer 0
     max_degree: int  # vertices of higher degree stay in their block
     round_limit: int
     round: int
-    running: int  # whether another round is to come
-    boundary: int  # vertices on the list of the boundary
+    running: int  # whether another round follows
+    boundary: int  # length of the list of the boundary
     matched: int  # pairs that are refined at a time
-    large: int  # those of them whose networks do not fit into memory of a team
-    used_arcs: int  # arcs that networks have got
-    cut: int  # of the partition at the beginning of the round
-    gain: int  # by how much the round has reduced it
-    total_gain: int  # and all rounds
+    large: int  # pairs whose networks do not fit into memory of a team
+    used_arcs: int  # arcs that networks use
+    cut: int  # the cut at the beginning of the round
+    gain: int  # decrease of the cut in the round
+    total_gain: int  # decrease of the cut in all rounds
 
 
 class QuotientGraph(Record):
-    """The blocks, and pairs of adjacent ones; a and b are the pair a * k + b where a < b.
+    """The blocks, and pairs of adjacent blocks; a < b are the pair a * k + b.
 
-    What a pair of a matching has stands at its smaller block.
+    Data of a pair of a matching are stored at its smaller block.
 
     Attributes
     ----------
     max_entries : int
-        Most arcs or pins of a corridor.
+        Maximum number of arcs or pins of a corridor.
     limits, means : array of int64, shape (k,)
-        What blocks may weigh, and weigh if all weigh their share.
+        Limits of blocks, and their weights if every block has its share.
     weight, count, arcs : array of int64, shape (k,)
-        Weight and number of a block's vertices, and the arcs that leave them.
+        Weight and number of a block's vertices, and the sum of their degrees.
     changed : array of int32, shape (k,)
         The last round that has changed the block.
     degree : array of int32, shape (k,)
-        Blocks that it may be paired with in this round,
+        Number of blocks that a block may be paired with in this round.
     neighbour : array of int32, shape (k * k,)
-        and these, from k * a on.
+        These blocks, for block a from k * a on.
     choice, partner : array of int32, shape (k,)
         The block that a block proposes to, and the one that it is paired with; or -1.
     pair : array of int32, shape (k,)
         The smaller blocks of the pairs of a matching.
     begin, size, nodes : array of int32, shape (k,)
-        Where the corridor of a pair begins, its vertices, and the nodes of its network.
+        Beginning of a pair's corridor, its number of vertices, and the number of nodes of its
+        network.
     boundary : array of int32, shape (k,)
-        Vertices between the two blocks.
+        Number of vertices on the boundary of the two blocks.
     across : array of int64, shape (k,)
         Weight of the edges or nets between the two sides of the corridor.
     cut, won : array of int64, shape (k * k,)
-        Weight of the edges or nets between two blocks; what refining the pair has gained.
+        Weight of the edges or nets between two blocks, and what refinement of the pair has gained.
     done : array of int32, shape (k * k,)
         The last round in which the pair was refined.
     """
@@ -159,17 +160,17 @@ class Corridors(Record):
     part : array of int32, shape (n,)
         The partition, which is refined.
     fixed : array of int32, shape (n,), or None
-        Vertices with an entry of 0 or more stay where they are.
+        Vertices with an entry of 0 or more stay in their block.
     extra : float
-        How much of the slack of both limits a corridor holds, in addition to the blocks' capacity.
+        The part of the slack of both limits that a corridor holds in addition to the free capacity.
     place : array of int32, shape (n,)
         The place of a vertex in the arrays of corridors, or -1.
     boundary, is_listed : array of int32, shape (n,)
-        A list of all vertices on a boundary, and of some that were; and whether a vertex is there.
+        A list of all vertices on a boundary and some that were, and whether a vertex is on it.
     vertex : array of int32
-        The vertex of a place,
+        The vertex at a place.
     depth : array of int8
-        and the layer that it is in.
+        The layer of that vertex.
     """
 
     part: Array
@@ -183,31 +184,33 @@ class Corridors(Record):
 
 
 class Networks(Record):
-    """Flow networks of corridors.  Their nodes are vertices, named by their places, and behind
-    those of a corridor two for each net (`net_network.py`).
+    """Flow networks of corridors.
 
-    Terminals are no nodes: what their neighbours could get from the source is excess of these
-    from the beginning, and what they can send to the sink is `to_sink`.
+    Their nodes are vertices, named by their places; after the vertices of a corridor follow two
+    nodes for each net (`net_network.py`).  Terminals are not nodes.  The flow that the neighbours
+    of the source could get from it is their excess from the beginning; `to_sink` is the flow that a
+    node can send to the sink.
 
     Attributes
     ----------
     begin, end : array of int32
         The row of a node.
     to_sink, excess : array
-        Residual capacity to the sink, and what has flowed in and not out.
+        Residual capacity to the sink, and inflow minus outflow.
     state : array of int8
         Marks of a node (`network.py`).
     even_list, odd_list, search_list : array of int32
-        Lists of nodes: active ones, those of the next round, and those of a search.
+        Lists of nodes: active in even rounds, active in odd rounds, and found by a search.
     label : array of int32
     incoming : array
         `NodeLabels` of large networks.
     target, reverse : array of int32
-        The head of an arc, and the arc the other way round.
+        The head of an arc, and its reverse arc.
     flow : array
-        Of an edge the flow less that of the reverse arc, of a pin that in this direction.
+        Of an edge, the flow minus that of the reverse arc; of a pin, the flow in this direction.
     capacity : array
-        Of an arc in either direction; or of a net, followed by the flow through it, at its nodes.
+        Capacity of an arc in either direction; of a net at its first node, with the flow through it
+        at the second.
     """
 
     begin: Array = work(np.int32, "nodes")
@@ -232,14 +235,14 @@ class NetBlocks(Record):
     Attributes
     ----------
     block, count : array of int32, shape (num_pins,)
-        A block, or -1, and how many pins it has.
+        A block, or -1, and its number of pins.
     inside : array of int32, shape (num_pins,)
-        How many of these are in a corridor, while its network is built.
+        Number of these pins in a corridor, while its network is built.
     mark : array of int32, shape (num_pins,)
-        The number of the net in that network, or a negative number: whether a matching has extended
-        a corridor over these pins.
+        The number of the net in that network, or a negative number: the last matching that has
+        extended a corridor over these pins.
     is_changed, changed : array of int32, shape (m,)
-        A list of the nets with pins that have moved, and whether a net is there.
+        Whether a net is on the list of nets with moved pins, and that list.
     """
 
     block: Array = work(np.int32, "entries")
@@ -251,10 +254,10 @@ class NetBlocks(Record):
 
 
 class NetCounts(Words):
-    """Numbers of nets, and of matchings until now."""
+    """Numbers of nets and of matchings."""
 
     nets: int
-    changed: int  # on the list of nets with pins that have moved
+    changed: int  # length of the list of nets with moved pins
     matching: int
 
 
@@ -276,16 +279,17 @@ class Flows(Scope):
 
 
 class NodeLabels(Record):
-    """What lanes of a team change by atomics at the nodes of a network: in memory of the team,
-    where that is several times faster, if the network is small.
+    """Values of nodes that the lanes of a team change by atomics.
+
+    If the network is small, they are in memory of the team, where that is several times faster.
 
     Attributes
     ----------
     label : array of int32
-        At most the distance to the sink in the residual network, `FAR` where there is no way,
-        `STUCK` where excess arrives that is stuck, and `OUT` in terminals.
+        A lower bound of the distance to the sink in the residual network; `FAR` if there is no
+        path, `STUCK` if stuck excess reaches the node, and `OUT` in terminals.
     incoming : array
-        What flows in during a round.
+        Inflow during a round.
     """
 
     label: Array
@@ -300,30 +304,30 @@ class NodeMemory(Static):
     ----------
     counter : Word
         Type of flows.
-    room : int
-        Most nodes.
+    max_nodes : int
+        Maximum number of nodes.
     """
 
     counter: Word
-    room: int
+    max_nodes: int
 
     @classmethod
     def of(cls, counter: np.dtype[np.generic]) -> NodeMemory:
-        """For flows of a type."""
+        """Return the memory for flows of a type."""
         return cls(int32 if counter == np.int32 else int64, TEAM_BYTES // (4 + counter.itemsize))
 
 
 class Pair(Record):
-    """A pair of blocks in work.
+    """A pair of blocks that a team works on.
 
     Attributes
     ----------
     source, sink : int
         The smaller block and the larger one.
     base, end, top : int
-        The range of its corridor, and the end of that of its network.
+        The range of its corridor, and the end of the range of its network.
     shift : int
-        What the elements of `NodeLabels` are smaller by than places.
+        Difference between a place and its index in `NodeLabels`.
     """
 
     source: int
@@ -334,7 +338,8 @@ class Pair(Record):
     shift: int
 
 
-FLOW, FOUND, STAYED, REACHED, WOKEN, QUEUE, NUM_COUNTS = 0, 1, 2, 4, 6, 8, 11
-"""What the lanes of a team count in an array of it: the flow into the sink, and vertices.  Those of
-rounds have two words and those of searches three, which take turns.
+FLOW, FOUND, STAYED, REACHED, ACTIVATED, QUEUE, NUM_COUNTS = 0, 1, 2, 4, 6, 8, 11
+"""Indices of counts in an array of a team: the flow into the sink, and numbers of vertices.
+
+Counts of rounds have two words and counts of searches three, which alternate.
 """
