@@ -95,7 +95,7 @@ def weigh_net(i, net_weighed: edits.WeightChanges, net_deletions: NetDeletions,
         connectivity = kl.int64(graph.sets.connectivity[net])
         if kl.lane() == 0:
             add_cost(net, 2 * heavier * net_cost(connectivity), moves)
-        if net_counts.activates != 0 and nets.ties_pins(connectivity, net_cost):
+        if net_counts.activates != 0 and nets.affects_gains(connectivity, net_cost):
             for place in range(graph.nets.begin[net] + kl.lane(), graph.nets.end[net],
                                kl.team_size()):
                 v = graph.nets.pins[place]

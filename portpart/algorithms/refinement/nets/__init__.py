@@ -1,4 +1,4 @@
-"""Refinement of hypergraphs: nets in place of arcs."""
+"""Refinement of hypergraphs: nets instead of arcs."""
 
 from portpart.base.doors import door
 

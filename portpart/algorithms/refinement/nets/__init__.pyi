@@ -3,8 +3,8 @@ from .lists import empty_lists as empty_lists, list_net as list_net, unlist as u
 from .move_order import ORDERS as ORDERS
 from .moves import (
     NetUpdate as NetUpdate,
+    affects_gains as affects_gains,
     concerns_few as concerns_few,
-    ties_pins as ties_pins,
     update_net as update_net,
 )
 from .state import (

@@ -1,4 +1,4 @@
-"""The afterburner on nets: what the wanted moves do to small nets and to large ones."""
+"""The afterburner on nets: the effect of proposed moves on small and large nets."""
 
 from __future__ import annotations
 
@@ -23,20 +23,23 @@ from portpart.algorithms.refinement.nets.move_order import AfterburnerState, Mov
 from portpart.algorithms.refinement.nets.state import NetAfterburner, NetLists
 from portpart.backends import language as kl
 
-# The afterburner for nets of many pins, which have counters (`afterburner.py`) -----------------
+# The afterburner for nets of many pins, which have counters ------------------------------------
 #
-# A team makes their moves group by group, in the counters, which come back in the end.  Only moves
-# from or to blocks that may lose all pins, or have none, matter.
+# A team applies their moves to the counters, group by group, and restores the counters at the end.
+# Only moves from or to critical blocks matter, which may lose all pins or have none.
 
 
 MAX_GROUP = 128
-"""Moves of a large net that a team makes at once: each lane examines those before its own."""
+"""Number of moves of a large net that a team applies at once.
+
+Each lane examines the moves before its own.
+"""
 
 
 @kl.device
-def tell_gain(v, net, connectivity, step, graph: NetRows, afterburner: NetAfterburner,
+def add_gain(v, net, connectivity, step, graph: NetRows, afterburner: NetAfterburner,
               net_cost: kl.StaticValue):
-    """Add to v's gain what a net of this connectivity gains if it spans `step` blocks more."""
+    """Add to v's gain the gain of a net of this connectivity that spans `step` more blocks."""
     gain = net_cost(connectivity) - net_cost(connectivity + step)
     if gain != 0:
         gain *= kl.value_or(graph.nets.weights, net, 1)
@@ -45,12 +48,12 @@ def tell_gain(v, net, connectivity, step, graph: NetRows, afterburner: NetAfterb
 
 @kl.device
 def step_of(there_now, here_now):
-    """How many blocks more a net spans by a move between blocks with this many of its pins."""
+    """Return the change of connectivity by a move between blocks with this many pins of the net."""
     return kl.int64(there_now == 0) - kl.int64(here_now == 1)
 
 
 class MovingPins(kl.Record):
-    """A group of a net's pins that want to move: from where to where they do."""
+    """The source and target blocks of a group of a net's pins with proposed moves."""
 
     left: Any
     reached: Any
@@ -58,13 +61,13 @@ class MovingPins(kl.Record):
 
 @kl.device
 def group_size():
-    """Pins of a group, at most."""
+    """Return the maximum number of pins of a group."""
     return min(MAX_GROUP, kl.team_size())
 
 
 @kl.device
 def step_in_group(j, moving_pins: MovingPins, first, pin_counts: PinCounts):
-    """The same for mover j of a group of pins, from the counters before any of these moves."""
+    """Return the same for move j of a group; the counters are those before the group."""
     here = moving_pins.left[j]
     there = moving_pins.reached[j]
     here_now = kl.int64(pin_counts.counts[first + here])
@@ -79,7 +82,7 @@ def step_in_group(j, moving_pins: MovingPins, first, pin_counts: PinCounts):
 
 @kl.device
 def matters(v, critical, moves: Moves, cache: GainCache):
-    """Whether v has its best target, or is, in a critical block."""
+    """Whether the block of v, or its best target, is critical."""
     here = bit_of(moves.part[v])
     there = bit_of(max(0, kl.int64(cache.best_target[v])))
     return (here | there) & critical != 0
@@ -87,15 +90,18 @@ def matters(v, critical, moves: Moves, cache: GainCache):
 
 @kl.device
 def joins_at(place, end, critical, graph: NetRows, state: AfterburnerState, move_order: MoveOrder):
-    """1 if the vertex there has a proposed move from or to a critical block, else 0."""
+    """Return 1 if the vertex at a place has a proposed move from or to a critical block, else 0."""
     v = move_order.in_line(min(place, end - 1), graph, state.afterburner)
-    asks = move_order.wants(v, state.moves, state.cache)
-    return kl.int64(place < end and matters(v, critical, state.moves, state.cache)) * kl.int64(asks)
+    goes = move_order.proposes(v, state.moves, state.cache)
+    return kl.int64(place < end and matters(v, critical, state.moves, state.cache)) * kl.int64(goes)
 
 
 @kl.device
 def in_group(place, end, critical, graph: NetRows, state: AfterburnerState, move_order: MoveOrder):
-    """A bit for each of the next AT_ONCE in line whose move matters; asked at once."""
+    """Return a bit for each of the next AT_ONCE vertices in line whose move matters.
+
+    All are tested at once.
+    """
     joins = AtOnce()
     for j in kl.static_range(AT_ONCE):
         joins[j] = joins_at(place + j, end, critical, graph, state, move_order)
@@ -108,7 +114,7 @@ def in_group(place, end, critical, graph: NetRows, state: AfterburnerState, move
 @kl.device
 def list_group(joins, number, place, listed, graph: NetRows, afterburner: NetAfterburner,
                move_order: MoveOrder):
-    """List the joining vertices of a lane, whose first one has that number in the group."""
+    """List the joining vertices of a lane, of which the first one has this number in the group."""
     left = kl.uint64(joins)
     mine = kl.int64(number)
     while left != 0:
@@ -121,10 +127,9 @@ def list_group(joins, number, place, listed, graph: NetRows, afterburner: NetAft
 @kl.device
 def afterburner_group(count, net, connectivity, moving_pins: MovingPins, graph: NetRows,
                       state: AfterburnerState, net_cost: kl.StaticValue):
-    """Add the gains of the moves that `moving_pins.left` lists, and count these pins at their
-    targets.
+    """Add the gains of the moves in `moving_pins.left`, and count these pins at their targets.
 
-    Returns how many blocks more the net spans then.  All lanes of a team together.
+    Return the change of the net's connectivity.  Called by all lanes of a team.
     """
     first = kl.int64(graph.sets.row[net]) * graph.sets.blocks
     kl.team_sync()
@@ -141,7 +146,7 @@ def afterburner_group(count, net, connectivity, moving_pins: MovingPins, graph: 
     until = kl.team_scan(step)
     kl.team_sync()
     if joins:
-        tell_gain(v, net, connectivity + until - step, step, graph, state.afterburner, net_cost)
+        add_gain(v, net, connectivity + until - step, step, graph, state.afterburner, net_cost)
         shift_pin(first, moving_pins.left[kl.lane()], moving_pins.reached[kl.lane()],
                   state.pin_counts)
     kl.team_sync()
@@ -150,10 +155,11 @@ def afterburner_group(count, net, connectivity, moving_pins: MovingPins, graph: 
 
 @kl.device
 def critical_blocks(first, sets: PinSets, pin_counts: PinCounts, afterburner: NetAfterburner):
-    """A bit for each block of a net, whose counters are at `first`, that wanted moves may empty.
+    """Return a bit for each block of a net that proposed moves may empty.
 
-    A move between others costs the net nothing, and matters to no other move.  Of more blocks than
-    a word has, all count as critical.  All lanes of a team together.
+    The counters of the net begin at `first`.  A move between other blocks does not change the net's
+    cost, and matters to no other move.  If there are more blocks than bits in a word, all are
+    critical.  Called by all lanes of a team.
     """
     critical = kl.uint64(0)
     if sets.width == 1:
@@ -169,7 +175,10 @@ def critical_blocks(first, sets: PinSets, pin_counts: PinCounts, afterburner: Ne
 @kl.device
 def afterburner_line(net, end, critical, moving_pins: MovingPins, graph: NetRows,
                      state: AfterburnerState, net_cost: kl.StaticValue, move_order: MoveOrder):
-    """Add the gains of moves in line that matter, group by group.  All lanes of a team together."""
+    """Add the gains of moves in line that matter, group by group.
+
+    Called by all lanes of a team.
+    """
     connectivity = kl.int64(graph.sets.connectivity[net])
     for base in range(kl.int64(graph.nets.begin[net]), end, AT_ONCE * kl.team_size()):
         place = base + AT_ONCE * kl.lane()
@@ -185,11 +194,11 @@ def afterburner_line(net, end, critical, moving_pins: MovingPins, graph: NetRows
 
 
 @kl.device
-def count_back(net, first, own, critical, graph: NetRows, state: AfterburnerState,
+def restore_counters(net, first, own, critical, graph: NetRows, state: AfterburnerState,
                move_order: MoveOrder):
-    """Counters of a net are again what they were; `own` was that of the lane, if each has one.
+    """Restore the counters of a net; `own` is the counter of the lane, if each lane has one.
 
-    All lanes of a team together.
+    Called by all lanes of a team.
     """
     if graph.sets.blocks <= kl.team_size():
         if kl.lane() < graph.sets.blocks:
@@ -197,18 +206,20 @@ def count_back(net, first, own, critical, graph: NetRows, state: AfterburnerStat
     else:
         for place in range(graph.nets.begin[net] + kl.lane(), graph.nets.end[net], kl.team_size()):
             v = graph.nets.pins[place]
-            if move_order.wants(v, state.moves, state.cache) and matters(v, critical, state.moves,
-                                                                     state.cache):
+            if (move_order.proposes(v, state.moves, state.cache)
+                    and matters(v, critical, state.moves, state.cache)):
                 shift_pin(first, state.cache.best_target[v], state.moves.part[v], state.pin_counts)
 
 
 @kl.kernel
 def afterburner_large_net(i, graph: NetRows, lists: NetLists, state: AfterburnerState,
                           net_cost: kl.StaticValue, move_order: MoveOrder):
-    """The same for a net with counters, which change with the moves and are restored."""
+    """Add to the gains of proposed moves of its pins the decrease of the cost of net i.
+
+    The counters of the net change with the moves and are restored.
+    """
     moving_pins = MovingPins(left=kl.team_array(kl.int32, MAX_GROUP),
-                             reached=kl.team_array(kl.int32,
-                                                                                            MAX_GROUP))
+                             reached=kl.team_array(kl.int32, MAX_GROUP))
     net = lists.large_list[i]
     first = kl.int64(graph.sets.row[net]) * graph.sets.blocks
     own = kl.int32(0)
@@ -218,25 +229,22 @@ def afterburner_large_net(i, graph: NetRows, lists: NetLists, state: Afterburner
     end = move_order.line_up(net, graph, state)
     kl.team_sync()
     afterburner_line(net, end, critical, moving_pins, graph, state, net_cost, move_order)
-    count_back(net, first, own, critical, graph, state, move_order)
+    restore_counters(net, first, own, critical, graph, state, move_order)
     if kl.lane() == 0:
         unlist(net, lists)
 
 
-# Jet's label propagation on nets: the afterburner asks each net what the wanted moves do to it
+# Jet's label propagation on nets: the afterburner evaluates proposed moves net by net
 #
-# The moves of a net's pins are thought of as made one by one.  Each pin gets what the net costs
-# less
-# by its move; a vertex moves if all its nets together do not cost more.  That is what Jet asks of
-# an
-# edge.  The order is that of ids: all nets agree on it, and none has to be sorted.  Or it is that
-# of
-# gains, the largest first, and of ids where gains are equal.
+# The moves of a net's pins are evaluated as if made one by one: the gain of a pin's move is the
+# decrease of the net's cost.  A vertex moves if the cost of all its nets together does not
+# increase, as in Jet for edges.  The order is that of ids, which is the same for all nets and needs
+# no sorting, or that of decreasing gains, and of ids where gains are equal.
 
 
 @kl.device
 def step_in_net(j, size, before, after):
-    """How many blocks more a net touches by the move of pin j, after those of earlier pins."""
+    """Return the change of connectivity by the move of pin j, after those of earlier pins."""
     here_now = kl.int64(0)
     there_now = kl.int64(0)
     for other in range(size):
@@ -250,7 +258,7 @@ def step_in_net(j, size, before, after):
 def afterburner_small_net(i, graph: NetRows, lists: NetLists, afterburner: NetAfterburner,
                           moves: Moves,
                           cache: GainCache, net_cost: kl.StaticValue, move_order: MoveOrder):
-    """Add the gain of net i by each proposed move of its pins to these."""
+    """Add to the gains of proposed moves of its pins the decrease of the cost of net i."""
     before = kl.team_array(kl.int32, MAX_SMALL)
     after = kl.team_array(kl.int32, MAX_SMALL)
     number = kl.team_array(kl.int8, MAX_SMALL)
@@ -263,7 +271,7 @@ def afterburner_small_net(i, graph: NetRows, lists: NetLists, afterburner: NetAf
         number[turn] = kl.int8(j)
         before[turn] = moves.part[v]
         after[turn] = before[turn]
-        if move_order.wants(v, moves, cache):
+        if move_order.proposes(v, moves, cache):
             after[turn] = cache.best_target[v]
     kl.team_sync()
     connectivity = kl.int64(graph.sets.connectivity[net])
@@ -278,7 +286,7 @@ def afterburner_small_net(i, graph: NetRows, lists: NetLists, afterburner: NetAf
         until = kl.team_scan(step)
         if joins:
             v = graph.nets.pins[begin + kl.int64(number[j])]
-            tell_gain(v, net, connectivity + until - step, step, graph, afterburner, net_cost)
+            add_gain(v, net, connectivity + until - step, step, graph, afterburner, net_cost)
         connectivity += kl.team_last(until)
     if kl.lane() == 0:
         unlist(net, lists)

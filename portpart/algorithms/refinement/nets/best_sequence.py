@@ -1,10 +1,10 @@
 """HyperG's sequences of moves (dissertation 2.3, algorithms 8 and 9), of vertices of hypergraphs.
 
-Every vertex that gains by a move to another block of its nets is a candidate.  They are put in
-order, the largest gain first, of equal ones the smaller id, and the gain of each is computed once
-all before it have moved: the afterburner over nets, in the order of gains.  Of the prefixes of the
-sequence after which every block keeps its limit the one that gains most is made, the longest of
-these; without any gain, none.
+Every vertex that gains by a move to another block of its nets is a candidate.  The candidates are
+sorted by decreasing gain, then by id, and the gain of each move is computed again after all moves
+before it: the afterburner over nets, in the order of gains.  Of all prefixes of the sequence after
+which every block keeps its limit, the one that gains most is applied; the longest of several, and
+none without a gain.
 """
 
 from __future__ import annotations
@@ -45,47 +45,53 @@ def has_positive_gain(v, moves: Moves, cache: GainCache):
 
 @dataclass(frozen=True)
 class Sequences(NetPropagation):
-    """Sequences of moves; those behind the best prefix are made where there is room, or not."""
+    """Sequences of moves.
+
+    Moves behind the best prefix are optionally made if their target has capacity.
+    """
 
     order: str = "gain"
     apply_later_moves: bool = True
 
     loses = False
-    wants: ClassVar[kl.DeviceFunction] = has_positive_gain
-    agree: ClassVar[kl.DeviceFunction] = accept_all
+    proposes: ClassVar[kl.DeviceFunction] = has_positive_gain
+    accepts: ClassVar[kl.DeviceFunction] = accept_all
 
     def records(self, space: ExecutionSpace, sizes: RefinementSizes,
                 run: Run) -> dict[str, kl.Record]:
-        """The sequence."""
+        """Return the record of the sequence."""
         return {"sequence": prefix.sequence_for(space, sizes, run, False, self.apply_later_moves)}
 
     def move(self, this: Recording) -> None:
-        """Candidates, what they gain one by one, and the best prefix."""
+        """Record the candidates, their gains one after another, and the best prefix."""
         super().move(this)
         program, level = this.program, this.run.level
         program.launch(1, begin_order, team=prefix.WIDEST)
-        program.launch(level.moves, take_first_gain)
+        program.launch(level.moves, store_own_gain)
         prefix.record_order(this, prefix.fill_key, prefix.order_by_gain_next)
-        program.launch(level.moves, take_later_gain)
+        program.launch(level.moves, store_later_gain)
         prefix.record_cut(this, by_sum=True)
 
 
 def sequence_pieces(options: SequenceOptions) -> tuple[Piece, ...]:
-    """HyperG's refinement."""
+    """Return the pieces of HyperG's refinement."""
     rule = Sequences(holds_heavy=options.hold_heavy, apply_later_moves=options.apply_later_moves)
     return moving_on_nets(rule, *prefix.relaxed_limits(options.rebalance))
 
 
 def sequence_refiner(space: ExecutionSpace, finest: Hypergraph, balance: Balance,
                      options: SequenceOptions, seed: int, objective: Objective) -> Refiner:
-    """HyperG's refinement of a hierarchy; see `Refiner`."""
+    """Return HyperG's refinement of a hierarchy; see `Refiner`."""
     return Refiner(space, finest, balance, shared(options, options.round_limit), seed,
                    objective=objective, pieces=sequence_pieces(options))
 
 
 @kl.kernel
 def begin_order(_, moves: Moves, blocks: Blocks, figures: Figures, sequence: prefix.MoveSequence):
-    """Begin to sort the moves by vertex, then by gain; nothing has moved.  Called by one team."""
+    """Start to sort the moves by vertex, then by gain, with the current weights.
+
+    Called by one team.
+    """
     prefix.begin_weights(blocks, figures, sequence)
     if kl.lane() == 0:
         prefix.set_top_gain(0, sequence.prefix)
@@ -93,14 +99,14 @@ def begin_order(_, moves: Moves, blocks: Blocks, figures: Figures, sequence: pre
 
 
 @kl.kernel
-def take_first_gain(i, moves: Moves, cache: GainCache, sequence: prefix.MoveSequence):
-    """A move is sorted by what it gains alone; atomic, independent of order."""
+def store_own_gain(i, moves: Moves, cache: GainCache, sequence: prefix.MoveSequence):
+    """Store the gain of move i alone, by which it is sorted.  Atomic, independent of order."""
     v = moves.listed[i]
     prefix.note_gain(v, cache.gain[v], sequence)
 
 
 @kl.kernel
-def take_later_gain(i, moves: Moves, afterburner: NetAfterburner, sequence: prefix.MoveSequence):
-    """What a move gains after those before it takes the place of what it was sorted by."""
+def store_later_gain(i, moves: Moves, afterburner: NetAfterburner, sequence: prefix.MoveSequence):
+    """Replace the gain of move i by its gain after the moves before it."""
     v = moves.listed[i]
     prefix.set_gain(v, afterburner.after[v], sequence)

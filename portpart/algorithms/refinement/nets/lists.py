@@ -1,4 +1,4 @@
-"""Lists of nets, and hubs of a hypergraph in pieces."""
+"""Lists of nets, and hubs of a hypergraph in chunks."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from portpart.algorithms.refinement.nets.state import HUB_CHUNK, HubChunks, NetL
 from portpart.backends import language as kl
 from portpart.graphs import degree_of
 
-# Lists of nets: each net is on one of them at most, once ---------------------------------------
+# Lists of nets: each net is on at most one of them, once ---------------------------------------
 
 
 @kl.device
 def list_net(net, small, large, sets: objectives.PinSets, lists: NetLists):
     """Put a net on the list of its kind, once; `small` and `large` are the words that count them.
 
-    In any order.
+    The order of the lists is arbitrary.
     """
     if kl.atomic_load(lists.is_listed, net) == 0:
         if kl.atomic_cas(lists.is_listed, net, kl.int32(0), kl.int32(1)) == 0:
@@ -27,19 +27,22 @@ def list_net(net, small, large, sets: objectives.PinSets, lists: NetLists):
 
 
 @kl.device
-def claim_net(net, listed, wanted, lists: NetLists):
-    """1 if the caller has to put a net on its list, which was not `listed` a moment ago; else 0."""
+def claim_net(net, listed, selected, lists: NetLists):
+    """Return 1 if the caller must put a selected net on its list, else 0.
+
+    `listed` is whether the net was listed a moment ago.
+    """
     claimed = kl.int64(0)
-    if wanted != 0 and listed == 0:
+    if selected != 0 and listed == 0:
         claimed = kl.int64(kl.atomic_cas(lists.is_listed, net, kl.int32(0), kl.int32(1)) == 0)
     return claimed
 
 
 @kl.device
 def places_on_list(count, small, lists: NetLists):
-    """The first of this many places for each lane on the list of small nets.
+    """Return the first of `count` places for this lane on the list of small nets.
 
-    All lanes of a team together.
+    Called by all lanes of a team.
     """
     until = kl.team_scan(count)
     total = kl.team_last(until)
@@ -53,7 +56,7 @@ def places_on_list(count, small, lists: NetLists):
 
 @kl.device
 def list_claimed(net, claimed, place, large, sets: objectives.PinSets, lists: NetLists):
-    """Put a net that has been claimed on its list, a small one at a place; returns the next one."""
+    """Put a claimed net on its list, a small one at `place`; return the next place."""
     after = kl.int64(place)
     if claimed != 0:
         if sets.row[net] < 0:
@@ -66,7 +69,7 @@ def list_claimed(net, claimed, place, large, sets: objectives.PinSets, lists: Ne
 
 @kl.device
 def nets_within(place, end):
-    """A bit for each of the places of a lane from `place` on that is before the end."""
+    """Return a bit for each of this lane's places from `place` on that is before the end."""
     within = kl.int64(0)
     for j in kl.static_range(objectives.AT_ONCE):
         within += kl.int64(place + j * kl.team_size() < end) << j
@@ -74,19 +77,19 @@ def nets_within(place, end):
 
 
 @kl.device
-def list_nets(nets: objectives.AtOnce, asked, small, large, sets: objectives.PinSets,
+def list_nets(nets: objectives.AtOnce, selected, small, large, sets: objectives.PinSets,
               lists: NetLists):
-    """Put those nets of a lane whose bits are `asked` on the lists of their kinds, once.
+    """Put the nets of a lane whose bits in `selected` are set on the lists of their kinds, once.
 
-    Each access is made for all of them before anything waits for it.  All lanes of a team together;
-    in any order.
+    Each access is issued for all nets before any is waited for.  The order is arbitrary.  Called by
+    all lanes of a team.
     """
     listed = objectives.AtOnce()
     claimed = objectives.AtOnce()
     for j in kl.static_range(objectives.AT_ONCE):
         listed[j] = kl.atomic_load(lists.is_listed, nets[j])
     for j in kl.static_range(objectives.AT_ONCE):
-        claimed[j] = claim_net(nets[j], listed[j], asked & (1 << j), lists)
+        claimed[j] = claim_net(nets[j], listed[j], selected & (1 << j), lists)
     count = kl.int64(0)
     for j in kl.static_range(objectives.AT_ONCE):
         count += claimed[j] * kl.int64(sets.row[nets[j]] < 0)
@@ -98,25 +101,25 @@ def list_nets(nets: objectives.AtOnce, asked, small, large, sets: objectives.Pin
 
 @kl.device
 def unlist(net, lists: NetLists):
-    """A net may be listed again."""
+    """Mark a net as not listed."""
     lists.is_listed[net] = kl.int32(0)
 
 
 @kl.kernel
 def empty_lists(_, lists: NetLists):
-    """Nets must be listed again."""
+    """Empty all lists."""
     lists.small_listed = 0
     lists.large_listed = 0
     lists.small_touched = 0
     lists.large_touched = 0
 
 
-# Hubs of a hypergraph in pieces, which many teams work on at the same time ---------------------
+# Hubs of a hypergraph in chunks, on which many teams work at the same time ---------------------
 
 
 @kl.device
 def end_of_chunk(p, graph: objectives.NetRows, hub_chunks: HubChunks):
-    """Where a piece of a hub ends."""
+    """Return the end of a chunk of a hub."""
     v = hub_chunks.vertex[p]
     return min(kl.int64(graph.end[v]), hub_chunks.begin[p] + HUB_CHUNK)
 
@@ -124,7 +127,7 @@ def end_of_chunk(p, graph: objectives.NetRows, hub_chunks: HubChunks):
 @kl.kernel
 def split_hub(i, graph: objectives.NetRows, hub_sums: objectives.HubSums, hub_chunks: HubChunks,
               cache: GainCache, active: ActiveSets):
-    """List the chunks of hub i, whose connectivity must be summed up.  In any order."""
+    """List the chunks of hub i, whose connectivity must be summed up, in any order."""
     v = active.hub_list[i]
     count = (degree_of(v, graph) + HUB_CHUNK - 1) // HUB_CHUNK
     first = kl.atomic_add(hub_chunks, HubChunks.chunks, count)
@@ -138,7 +141,7 @@ def split_hub(i, graph: objectives.NetRows, hub_sums: objectives.HubSums, hub_ch
 
 @kl.kernel
 def clear_sums(i, graph: objectives.NetRows, cache: GainCache, active: ActiveSets):
-    """The sums of hub i are rebuilt if what ties it to blocks has changed."""
+    """Clear the sums of hub i if its connectivity has changed."""
     v = active.hub_list[i]
     if cache.is_dirty[v] != 0:
         objectives.clear_sums_of(v, graph)
@@ -147,7 +150,7 @@ def clear_sums(i, graph: objectives.NetRows, cache: GainCache, active: ActiveSet
 @kl.kernel
 def sum_chunk(p, graph: objectives.NetRows, hub_chunks: HubChunks, moves: Moves, cache: GainCache,
               active: ActiveSets, sums: objectives.PieceSums):
-    """Add piece p to the sums of its hub, if these are rebuilt."""
+    """Add chunk p to the sums of its hub, if these are rebuilt."""
     connections = objectives.ConnectivityTable(blocks=kl.team_array(kl.int32, 1),
                                                weights=kl.team_array(sums.counter, sums.words),
                                                order=kl.team_array(kl.int8, 1))

@@ -1,8 +1,8 @@
 """The order in which the afterburner applies proposed moves of a net's pins.
 
-Either by ids, as pins are stored, or by gains, the largest first, of equal ones the smaller id.
-The place of a pin of a net without counters is the number of pins before it; pins of a net with
-counters are gathered and sorted.
+The order is either that of ids, in which pins are stored, or by decreasing gain and, among equal
+gains, by id.  The place of a pin of a net without counters is the number of pins before it; pins of
+a net with counters are gathered and sorted.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from portpart.backends import language as kl
 
 
 class AfterburnerState(kl.Scope):
-    """What computes gains of pins of large nets."""
+    """Records that determine the gains of pins of large nets."""
 
     moves: Moves
     cache: GainCache
@@ -32,65 +32,65 @@ class MoveOrder(kl.Static):
     Attributes
     ----------
     turn_of : DeviceFunction
-        ``turn_of(j, begin, size, graph, moves, cache)``: the turn of pin j of a net without
-        counters.
+        ``turn_of(j, begin, size, graph, moves, cache)``: the place of pin j in the order of a net
+        without counters.
     line_up : DeviceFunction
-        ``line_up(net, graph, state)``: makes the line of a net with counters, from where its pins
-        begin, and says where it ends.  All lanes of a team together.
+        ``line_up(net, graph, state)``: orders the pins of a net with counters, from the beginning
+        of its pins on, and returns the end of the line.  Called by all lanes of a team.
     in_line : DeviceFunction
-        ``in_line(place, graph, afterburner)``: the vertex there.
-    wants : DeviceFunction
-        ``wants(v, moves, cache)``: whether v wants to move.
+        ``in_line(place, graph, afterburner)``: the vertex at a place of the line.
+    proposes : DeviceFunction
+        ``proposes(v, moves, cache)``: whether v has a proposed move.
     sorts : bool
-        Whether lines are others than the pins.
+        Whether lines differ from the lists of pins.
     """
 
     turn_of: kl.DeviceFunction
     line_up: kl.DeviceFunction
     in_line: kl.DeviceFunction
-    wants: kl.DeviceFunction
+    proposes: kl.DeviceFunction
     sorts: bool = False
 
 
 ORDERS = ("id", "gain")
-"""What they are called in options."""
+"""Their names in options."""
 
 
-def turns_by(order: str, wants: kl.DeviceFunction) -> MoveOrder:
-    """One of `ORDERS`, of proposed moves."""
+def order_by(order: str, proposes: kl.DeviceFunction) -> MoveOrder:
+    """Return one of `ORDERS` for the moves that `proposes` selects."""
     if order == "id":
-        return MoveOrder(turn_by_id, all_pins, pin_at, wants)
-    return MoveOrder(turn_by_gain.bound(wants=wants), sort_by_gain.bound(wants=wants),
-                     moving_pin_at, wants, sorts=True)
+        return MoveOrder(turn_by_id, all_pins, pin_at, proposes)
+    return MoveOrder(turn_by_gain.bound(proposes=proposes), sort_by_gain.bound(proposes=proposes),
+                     moving_pin_at, proposes, sorts=True)
 
 
 @kl.device
 def turn_by_id(j, begin, size, graph: NetRows, moves: Moves, cache: GainCache):
-    """Pins are stored in this order."""
+    """Return j: pins are stored in this order."""
     return j
 
 
 @kl.device
 def all_pins(net, graph: NetRows, state: AfterburnerState):
-    """All pins of a net are in line."""
+    """Return the end of the net: all its pins are in line."""
     return kl.int64(graph.nets.end[net])
 
 
 @kl.device
 def pin_at(place, graph: NetRows, afterburner: NetAfterburner):
-    """The pin there."""
+    """Return the pin at a place."""
     return graph.nets.pins[place]
 
 
 @kl.device
 def moving_pin_at(place, graph: NetRows, afterburner: NetAfterburner):
-    """The vertex put there."""
+    """Return the vertex at a place of the sorted line."""
     return afterburner.line[place]
 
 
 @kl.device
 def goes_before(u, v, cache: GainCache):
-    """Whether the move of u gains more than that of v, or as much and its id is smaller."""
+    """Whether the move of u gains more than that of v, or as much with a smaller id."""
     first = u < v
     if cache.gain[u] != cache.gain[v]:
         first = cache.gain[u] > cache.gain[v]
@@ -99,26 +99,26 @@ def goes_before(u, v, cache: GainCache):
 
 @kl.device
 def turn_by_gain(j, begin, size, graph: NetRows, moves: Moves, cache: GainCache,
-                 wants: kl.StaticValue):
-    """How many pins go before pin j: pins with a proposed move go before the others."""
+                 proposes: kl.StaticValue):
+    """Return how many pins precede pin j: pins with a proposed move precede the others."""
     v = graph.nets.pins[begin + j]
-    v_wants = wants(v, moves, cache)
+    v_proposes = proposes(v, moves, cache)
     turn = kl.int64(0)
     for other in range(size):
         u = graph.nets.pins[begin + other]
-        u_wants = wants(u, moves, cache)
-        first = u_wants
-        if u_wants == v_wants:
+        u_proposes = proposes(u, moves, cache)
+        first = u_proposes
+        if u_proposes == v_proposes:
             first = other < j
-            if v_wants:
+            if v_proposes:
                 first = goes_before(u, v, cache)
         turn += kl.int64(first)
     return turn
 
 
 @kl.device
-def sort_by_gain(net, graph: NetRows, state: AfterburnerState, wants: kl.StaticValue):
-    """Gather the pins of a net that want to move, and sort them."""
+def sort_by_gain(net, graph: NetRows, state: AfterburnerState, proposes: kl.StaticValue):
+    """Gather the pins of a net with a proposed move, sort them, and return the end of the line."""
     begin = kl.int64(graph.nets.begin[net])
     end = kl.int64(graph.nets.end[net])
     count = kl.int64(0)
@@ -128,7 +128,7 @@ def sort_by_gain(net, graph: NetRows, state: AfterburnerState, wants: kl.StaticV
         v = kl.int32(-1)
         if place < end:
             v = graph.nets.pins[place]
-            joins = kl.int64(wants(v, state.moves, state.cache))
+            joins = kl.int64(proposes(v, state.moves, state.cache))
         until = kl.team_scan(joins)
         if joins != 0:
             state.afterburner.line[begin + count + until - 1] = v
@@ -140,9 +140,9 @@ def sort_by_gain(net, graph: NetRows, state: AfterburnerState, wants: kl.StaticV
 
 @kl.device
 def sort_moving_pins(begin, count, line, cache: GainCache):
-    """Sort the vertices from a place on by their gains: Batcher's merges of odd and even ones.
+    """Sort the vertices from a place on by their gains, by Batcher's odd-even merges.
 
-    All lanes of a team together.
+    Called by all lanes of a team.
     """
     width = kl.int64(1)
     while width < count:

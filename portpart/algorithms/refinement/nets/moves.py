@@ -25,13 +25,13 @@ from portpart.algorithms.refinement.nets.state import HubChunks, NetLists
 from portpart.backends import language as kl
 from portpart.graphs import degree_of
 
-# Moves of an iteration on a hypergraph: weights of blocks follow, and nets are listed once each
+# Moves of an iteration on a hypergraph: block weights change, and nets are listed once each
 #
-# The nets are updated in `moves.py`.
+# The second half of this file updates the nets.
 
 
 class Touching(kl.Scope):
-    """What changes when vertices move, before their nets are settled."""
+    """Records that change when vertices move, before their nets are updated."""
 
     moves: Moves
     cache: GainCache
@@ -45,7 +45,7 @@ class Touching(kl.Scope):
 
 @kl.device
 def touch_nets(v, begin, end, graph: NetRows, state: Touching):
-    """List the nets of v at places begin ... end-1, as it goes to its target.
+    """List the nets of v at places begin ... end-1, as v moves to its target.
 
     The team that has the first of its nets accounts for its weight.  Atomic, independent of order.
     """
@@ -70,7 +70,7 @@ def touch_nets(v, begin, end, graph: NetRows, state: Touching):
 
 @kl.kernel
 def touch_nets_of_moves(i, graph: NetRows, state: Touching, one_lane):
-    """Account for a move, unless a hub makes it."""
+    """Account for move i, unless a hub makes it."""
     v = state.moves.listed[i]
     is_hub = degree_of(v, graph) > state.figures.hub_degree
     if uses_lanes(one_lane, state.moves.moves, state.figures) and not is_hub:
@@ -79,19 +79,19 @@ def touch_nets_of_moves(i, graph: NetRows, state: Touching, one_lane):
 
 @kl.kernel
 def touch_nets_of_chunks(p, graph: NetRows, state: Touching, hub_chunks: HubChunks):
-    """Account for the move of a hub, if it moves, in a piece of it."""
+    """Account for the move of a hub, if it moves, in chunk p."""
     v = hub_chunks.vertex[p]
     if kl.int64(state.moves.moved_in[v]) == state.figures.iteration:
         touch_nets(v, hub_chunks.begin[p], end_of_chunk(p, graph, hub_chunks), graph, state)
 
 
-# Update nets whose pins have moved: their sets of blocks, their costs, and the affected gains
+# Update nets whose pins have moved: sets of blocks, costs, and affected gains
 #
 # The sets of blocks of a net are rebuilt; if they change, the gains of its pins are stale.
 
 
 class NetUpdate(kl.Scope):
-    """What changes for a net and its pins when some of these have moved."""
+    """Records that change for a net and its pins when some of these have moved."""
 
     moves: Moves
     cache: GainCache
@@ -102,7 +102,7 @@ class NetUpdate(kl.Scope):
 
 @kl.device
 def block_after(v, moves: Moves, figures: Figures):
-    """The block of v after the moves; both loads are issued together."""
+    """Return the block of v after the moves; both loads are issued together."""
     stays = moves.part[v]
     goes = moves.target[v]
     return goes if kl.int64(moves.moved_in[v]) == figures.iteration else stays
@@ -110,7 +110,7 @@ def block_after(v, moves: Moves, figures: Figures):
 
 @kl.device
 def concerns_some(changed):
-    """Whether the sets of a net with counters change so that it concerns some of its pins only.
+    """Whether the gains of only some pins change, for a net with counters.
 
     That is so if only the blocks with one pin change.
     """
@@ -119,66 +119,69 @@ def concerns_some(changed):
 
 @kl.device
 def concerns_few(changed):
-    """The same where few vertices are examined: only pins in blocks that the net may reach or
-    leave by a move.
+    """Return True: only pins in blocks that the net may reach or leave are examined.
+
+    For runs that examine few vertices.
     """
     return True
 
 
 @kl.device
-def ties_pins(connectivity, net_cost: kl.StaticValue):
-    """Whether a net that touches this many blocks ties a pin to any of them."""
+def affects_gains(connectivity, net_cost: kl.StaticValue):
+    """Whether a net that spans this many blocks contributes to the gain of a pin's move."""
     below = max(kl.int64(0), connectivity - 1)
     cost = net_cost(connectivity)
     return net_cost(connectivity + 1) != cost or cost != net_cost(below)
 
 
 @kl.device
-def asks_for_all(place, end, first, graph: NetRows, state: NetUpdate):
-    """1 if a pin is there that is not marked yet, else 0."""
+def selects_unmarked(place, end, first, graph: NetRows, state: NetUpdate):
+    """Return 1 if there is a pin at a place that is not marked as stale, else 0."""
     v = pin_at(place, end, graph)
     return kl.int64(place < end) * kl.int64(kl.atomic_load(state.cache.is_dirty, v) == 0)
 
 
 @kl.device
-def asks_for_some(place, end, first, graph: NetRows, state: NetUpdate):
-    """The same for pins of blocks with two pins of the net or less, whose counters are at `first`:
-    the one that is alone there now, or those of which one was.
+def selects_changed(place, end, first, graph: NetRows, state: NetUpdate):
+    """Return the same for pins of blocks with at most two pins of the net.
+
+    The counters of the net begin at `first`.  In such a block a pin is the single one, or one of
+    two of which one was the single one.
     """
     v = pin_at(place, end, graph)
     count = state.pin_counts.counts[first + block_after(v, state.moves, state.figures)]
-    return asks_for_all(place, end, first, graph, state) * kl.int64(count <= 2)
+    return selects_unmarked(place, end, first, graph, state) * kl.int64(count <= 2)
 
 
 @kl.device
 def pin_at(place, end, graph: NetRows):
-    """The pin at a place of a net that ends at `end`; behind it the last one, for no branch."""
+    """Return the pin at a place of a net, or the last pin behind it, which needs no branch."""
     return graph.nets.pins[min(place, end - 1)]
 
 
 @kl.device
-def mark_pins(net, first, graph: NetRows, state: NetUpdate, asks: kl.StaticValue):
-    """Put pins of a net, whose counters are at `first`, on the list of vertices to refresh.
+def mark_pins(net, first, graph: NetRows, state: NetUpdate, selects: kl.StaticValue):
+    """Mark the pins of a net that `selects` selects as stale; the net's counters begin at `first`.
 
-    Several pins of a lane ask at once.
+    A lane tests several pins at once.
     """
     end = kl.int64(graph.nets.end[net])
     width = kl.team_size()
-    asked = AtOnce()
+    selected = AtOnce()
     for place in range(graph.nets.begin[net] + kl.lane(), end, AT_ONCE * width):
         for j in kl.static_range(AT_ONCE):
-            asked[j] = asks(place + j * width, end, first, graph, state)
+            selected[j] = selects(place + j * width, end, first, graph, state)
         for j in kl.static_range(AT_ONCE):
-            if asked[j] != 0:
+            if selected[j] != 0:
                 mark_dirty(graph.nets.pins[place + j * width], state.cache)
 
 
 @kl.device
 def update_net(net, connectivity_before, changed, graph: NetRows, state: NetUpdate,
                net_cost: kl.StaticValue, concerns: kl.StaticValue):
-    """Account for what a net costs more, and mark its pins if their gains are stale.
+    """Account for the change of a net's cost, and mark its pins if their gains are stale.
 
-    All lanes of a team together.
+    Called by all lanes of a team.
     """
     kl.team_sync()
     connectivity = kl.int64(graph.sets.connectivity[net])
@@ -188,24 +191,24 @@ def update_net(net, connectivity_before, changed, graph: NetRows, state: NetUpda
         if change != 0:
             change *= 2 * kl.value_or(graph.nets.weights, net, 1)
             add_cost(net, change, state.moves)
-    if changed != 0 and (ties_pins(connectivity_before, net_cost)
-                         or ties_pins(connectivity, net_cost)):
+    if changed != 0 and (affects_gains(connectivity_before, net_cost)
+                         or affects_gains(connectivity, net_cost)):
         row = kl.int64(graph.sets.row[net])
         first = row * graph.sets.blocks
-        if row < 0:  # a net of few pins
+        if row < 0:  # a net with few pins
             for place in range(graph.nets.begin[net] + kl.lane(), graph.nets.end[net],
                                kl.team_size()):
                 mark_dirty(graph.nets.pins[place], state.cache)
         elif concerns(changed):
-            mark_pins(net, first, graph, state, asks_for_some)
+            mark_pins(net, first, graph, state, selects_changed)
         else:
-            mark_pins(net, first, graph, state, asks_for_all)
+            mark_pins(net, first, graph, state, selects_unmarked)
 
 
 @kl.kernel
 def update_small_net(i, graph: NetRows, state: NetUpdate, net_cost: kl.StaticValue,
                      concerns: kl.StaticValue):
-    """Make the sets of net i of the list again, from the blocks of its pins."""
+    """Rebuild the sets of listed net i from the blocks of its pins."""
     blocks = kl.team_array(kl.int32, MAX_SMALL)
     net = state.lists.small_list[i]
     size = size_of_net(net, graph.nets)
@@ -221,7 +224,7 @@ def update_small_net(i, graph: NetRows, state: NetUpdate, net_cost: kl.StaticVal
 @kl.kernel
 def update_large_net(i, graph: NetRows, state: NetUpdate, net_cost: kl.StaticValue,
                      concerns: kl.StaticValue):
-    """Make the sets of net i of the list again, from its counters."""
+    """Rebuild the sets of listed net i from its counters."""
     net = state.lists.large_list[i]
     connectivity = kl.int64(graph.sets.connectivity[net])
     kl.team_sync()

@@ -1,6 +1,4 @@
-"""What refinement keeps of the nets of a level, in addition to their sets of blocks
-(`pin_state.py`).
-"""
+"""Arrays for the nets of a level, in addition to their sets of blocks (`pin_state.py`)."""
 
 from __future__ import annotations
 
@@ -16,42 +14,43 @@ from portpart.backends.programs import Array, ExecutionSpace, bytes_of, roomy
 from portpart.graphs import Csr, Hypergraph, Nets
 
 HUB_CHUNK = 1024
-"""Nets in a piece of a hub, at most."""
+"""Maximum number of nets in a chunk of a hub."""
 
 
 class NetLists(kl.Record):
-    """Nets to examine, once each: without counters, and with counters.
+    """Lists of nets to examine, each net once: nets without counters, and nets with counters.
 
     Attributes
     ----------
     is_listed : array of int32, shape (m,)
         Whether a net is on a list.
     small_list, large_list : array of int32
-        In any order.
+        Listed nets without and with counters, in any order.
     """
 
     is_listed: Array = kl.work(np.int32, "nets", zeros=True)
     small_list: Array = kl.work(np.int32, "nets")
     large_list: Array = kl.work(np.int32, "large")
 
-    small_listed: int = kl.word()  # nets whose pins want to move, without counters
-    large_listed: int = kl.word()  # and with them
-    small_touched: int = kl.word()  # nets whose pins move
-    large_touched: int = kl.word()
+    small_listed: int = kl.word()  # nets without counters, some of whose pins have a proposed move
+    large_listed: int = kl.word()  # the same for nets with counters
+    small_touched: int = kl.word()  # nets without counters, some of whose pins move
+    large_touched: int = kl.word()  # the same for nets with counters
 
 
 class NetAfterburner(kl.Record):
-    """What nets say of the moves that their pins want to make.
+    """Gains of proposed moves, computed net by net.
 
     Attributes
     ----------
     after : array of int64, shape (n,)
-        What the move of a vertex gains after those before it.
+        Gain of a vertex's move after the moves before it.
     line : array of int32
-        Pins of large nets in the order of their moves, where that is not the one they are stored
-        in.
+        Pins of large nets in the order of their moves, if that is not the order in which they are
+        stored.
     leaving : array of int32
-        Pins of large nets in each block that want to leave it; zero between two iterations.
+        Number of pins of a large net in each block that have a proposed move; zero between
+        iterations.
     """
 
     after: Array = kl.work(np.int64, "vertices")
@@ -59,89 +58,89 @@ class NetAfterburner(kl.Record):
     leaving: Array = kl.work(np.int32, "counters", zeros=True)
 
 
-def _of_pieces(size: objectives.PinStateSizes) -> int:
+def _of_chunks(size: objectives.PinStateSizes) -> int:
     return size.hubs and size.hubs + size.pins // HUB_CHUNK
 
 
 class HubChunks(kl.Record):
-    """Pieces of hubs, in any order.
+    """Chunks of hubs, in any order.
 
     Attributes
     ----------
     vertex : array of int32
-        The hub that a piece is of,
+        The hub of a chunk.
     begin : array of int64
-        and the first place of it.
+        The first place of a chunk.
     """
 
-    vertex: Array = kl.work(np.int32, _of_pieces)
-    begin: Array = kl.work(np.int64, _of_pieces)
+    vertex: Array = kl.work(np.int32, _of_chunks)
+    begin: Array = kl.work(np.int64, _of_chunks)
 
     chunks: int = kl.word()
 
 
 class ListWords(NetLists.own_words, HubChunks.own_words):
-    """The words of the lists of nets and of pieces of hubs, in memory of the space."""
+    """The words of the lists of nets and of chunks of hubs, in memory of the space."""
 
 
 NET_PIECES: dict[str, type[kl.Record]] = {
     "sets": objectives.PinSets, "pin_counts": objectives.PinCounts, "hub_sums": objectives.HubSums,
     "lists": NetLists, "afterburner": NetAfterburner, "hub_chunks": HubChunks}
-"""The records that hold what is known of nets, by their names."""
+"""The records of nets, by their names."""
 
 
-def net_room(most: objectives.PinStateSizes, vertices: int, nets: int, pins: int,
+def net_capacity(most: objectives.PinStateSizes, vertices: int, nets: int, pins: int,
              has_hubs: bool) -> objectives.PinStateSizes:
-    """Sizes of the arrays for a hypergraph, where those of the largest one are given.
+    """Return the sizes of the arrays for a hypergraph; `most` has those of the largest one.
 
     `has_hubs` says whether any vertex may be a hub.
     """
     hubs = RefinementSizes(0, roomy(pins * has_hubs, most.pins), most.blocks).hubs
-    room = roomy(pins, most.pins)
+    max_pins = roomy(pins, most.pins)
     return replace(most, vertices=roomy(vertices, most.vertices), nets=roomy(nets, most.nets),
-                   pins=room, lined_up=min(most.lined_up, room), hubs=min(most.hubs, hubs))
+                   pins=max_pins, lined_up=min(most.lined_up, max_pins), hubs=min(most.hubs, hubs))
 
 
 class RefinedNetsOf:
-    """Makes the rows of hypergraphs of a hierarchy, with the same arrays if they are long enough.
+    """A function from a hypergraph of a hierarchy to its rows; it reuses long enough arrays.
 
     Parameters
     ----------
     space : ExecutionSpace
     sizes : PinStateSizes
-        Of the largest one.
+        Sizes of the largest hypergraph.
     """
 
     def __init__(self, space: ExecutionSpace, sizes: objectives.PinStateSizes) -> None:
         self.space, self.most, self.num_blocks = space, sizes, sizes.blocks
-        self.room: objectives.PinStateSizes | None = None
+        self.capacity: objectives.PinStateSizes | None = None
         self.pieces: dict[str, kl.Record] = {}
 
-    def _make_room(self, graph: Hypergraph) -> None:
-        """Allocate arrays for a hypergraph, whose state is not known yet."""
-        room = net_room(self.most, graph.num_vertices, graph.num_nets, graph.num_pins,
+    def _reserve(self, graph: Hypergraph) -> None:
+        """Allocate arrays for a hypergraph, if the present ones are too short."""
+        capacity = net_capacity(self.most, graph.num_vertices, graph.num_nets, graph.num_pins,
                         graph.max_degree > max_arcs(1))
-        if self.room is None or not self.room.holds(room):
-            self.pieces = {}  # the shorter arrays are given back first
-            self.pieces = {name: piece.allocate(self.space, room)
+        if self.capacity is None or not self.capacity.holds(capacity):
+            self.pieces = {}  # the shorter arrays are freed first
+            self.pieces = {name: piece.allocate(self.space, capacity)
                            for name, piece in NET_PIECES.items()}
-            self.room = room
+            self.capacity = capacity
 
     def __call__(self, graph: Hypergraph) -> objectives.NetRows:
-        """The rows of a hypergraph; the state of its nets is not known yet, and none is listed."""
-        self._make_room(graph)
+        """Return the rows of a hypergraph; its nets have no state yet, and none is listed."""
+        self._reserve(graph)
         words = objectives.net_words(self.space, graph.num_nets, self.num_blocks)
         return refined(graph.csr, graph.nets, self.pieces, words, list_words(self.space))
 
 
 def list_words(space: ExecutionSpace) -> ListWords:
-    """Words of empty lists, in memory of the space."""
+    """Return the words of empty lists, in memory of the space."""
     return ListWords(space.zeros(len(ListWords.indices), np.int64))
 
 
 def refined(rows: Csr, nets: Nets, pieces: dict[str, kl.Record], words: objectives.NetWords,
             listed: ListWords) -> objectives.NetRows:
-    """Rows of nets with the records of `NET_PIECES` over their words."""
+    """Return the rows of nets, with the records of `NET_PIECES` over their words."""
     fields: dict[str, Any] = {**dict(rows.named()), **pieces}
     for name, array in (("sets", words), ("lists", listed), ("hub_chunks", listed)):
         fields[name] = fields[name].over(array)
@@ -149,5 +148,5 @@ def refined(rows: Csr, nets: Nets, pieces: dict[str, kl.Record], words: objectiv
 
 
 def net_bytes(sizes: objectives.PinStateSizes) -> int:
-    """Bytes of all that is known of nets."""
+    """Return the bytes of all records of nets."""
     return bytes_of(tuple(NET_PIECES.values()), sizes)

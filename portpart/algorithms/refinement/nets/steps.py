@@ -1,8 +1,8 @@
-"""Pieces about nets: what is known of them, and label propagation with nets in place of arcs.
+"""Pieces for nets: their state, and label propagation with nets instead of arcs.
 
-Vertices with a proposed move list their nets, and move if these accept.  Which moves are proposed,
-and when they are accepted, are device functions, so that label propagation and sequences of moves
-share the rest.
+Vertices with a proposed move list their nets, and move if the nets accept.  Device functions select
+the proposed and the accepted moves, so that label propagation and sequences of moves share the
+rest.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from portpart.algorithms.refinement.nets.lists import (
     split_hub,
     sum_chunk,
 )
-from portpart.algorithms.refinement.nets.move_order import MoveOrder, turns_by
+from portpart.algorithms.refinement.nets.move_order import MoveOrder, order_by
 from portpart.algorithms.refinement.nets.moves import (
     concerns_some,
     touch_nets_of_chunks,
@@ -58,7 +58,7 @@ from portpart.graphs import Csr, degree_of
 
 
 class ActingOnNets(kl.Scope):
-    """What says which moves are proposed and which ones nets accept, and lists these."""
+    """Records that determine which moves are proposed and accepted, and list them."""
 
     moves: Moves
     cache: gains.GainCache
@@ -71,28 +71,28 @@ class ActingOnNets(kl.Scope):
 
 
 @kl.device
-def needs_afterburner(row, wants, here, there, sets: objectives.PinSets,
+def needs_afterburner(row, proposed, here, there, sets: objectives.PinSets,
                       pin_counts: objectives.PinCounts, afterburner: NetAfterburner):
-    """1 if the afterburner examines a net of that row of counters, or none; 0 without a proposed
-    move.
+    """Return 1 if the afterburner must examine a net for a proposed move, else 0.
 
-    A net with counters costs the same after any of these moves if none of its blocks may lose all
-    its pins and none gets its first one: then it need not be examined.
+    `row` is its row of counters, below zero without counters.  A net with counters costs the same
+    after all proposed moves if none of its blocks may lose all its pins and none gets its first
+    one: then it is not examined.
     """
-    asked = kl.int64(wants != 0)
-    if asked != 0 and row >= 0:
+    selected = kl.int64(proposed != 0)
+    if selected != 0 and row >= 0:
         first = kl.int64(row) * sets.blocks
         leaving = kl.atomic_add(afterburner.leaving, first + here, 1) + 1
         stays = leaving < pin_counts.counts[first + here] and pin_counts.counts[first + there] != 0
-        asked = 1 - kl.int64(stays)
-    return asked
+        selected = 1 - kl.int64(stays)
+    return selected
 
 
 @kl.device
 def list_nets_of(v, begin, end, graph: objectives.NetRows, state: ActingOnNets):
-    """List the nets of v, whose move is proposed, at places begin ... end-1.  Independent of order.
+    """List the nets of v, whose move is proposed, at places begin ... end-1.
 
-    All lanes of a team together.
+    Independent of order.  Called by all lanes of a team.
     """
     here = state.moves.part[v]
     there = state.cache.best_target[v]
@@ -109,17 +109,17 @@ def list_nets_of(v, begin, end, graph: objectives.NetRows, state: ActingOnNets):
         for j in kl.static_range(objectives.AT_ONCE):
             rows[j] = graph.sets.row[nets[j]]
         within = nets_within(place, end)
-        asked = kl.int64(0)
+        selected = kl.int64(0)
         for j in kl.static_range(objectives.AT_ONCE):
-            asked += needs_afterburner(rows[j], within & (1 << j), here, there, graph.sets,
+            selected += needs_afterburner(rows[j], within & (1 << j), here, there, graph.sets,
                                        state.pin_counts, state.afterburner) << j
-        list_nets(nets, asked, NetLists.small_listed, NetLists.large_listed, graph.sets,
+        list_nets(nets, selected, NetLists.small_listed, NetLists.large_listed, graph.sets,
                   state.lists)
 
 
 @kl.device
 def accept_all(v, afterburner: NetAfterburner):
-    """Every proposed move is kept, to choose from later."""
+    """Return True: every proposed move is kept, to select from later."""
     return True
 
 
@@ -130,11 +130,11 @@ def accept_non_losing(v, afterburner: NetAfterburner):
 
 
 @kl.device
-def move_if_nets_agree(v, begin, end, graph: objectives.NetRows, state: ActingOnNets,
-                       agree: kl.StaticValue):
-    """Move v if its nets accept; counts of proposals are cleared at places begin ... end-1.
+def move_if_accepted(v, begin, end, graph: objectives.NetRows, state: ActingOnNets,
+                       accepts: kl.StaticValue):
+    """Move v if its move is accepted, and reset counts of proposals at places begin ... end-1.
 
-    All lanes of a team together.
+    Called by all lanes of a team.
     """
     here = state.moves.part[v]
     width = kl.team_size()
@@ -146,46 +146,47 @@ def move_if_nets_agree(v, begin, end, graph: objectives.NetRows, state: ActingOn
             if rows[j] >= 0:
                 first = kl.int64(rows[j]) * graph.sets.blocks
                 state.afterburner.leaving[first + here] = kl.int32(0)
-    if kl.lane() == 0 and begin == graph.begin[v] and agree(v, state.afterburner):
+    if kl.lane() == 0 and begin == graph.begin[v] and accepts(v, state.afterburner):
         commit_move(v, state.cache.best_target[v], state.moves, state.figures)
 
 
 @kl.kernel
 def act_for_movable(i, graph: objectives.NetRows, state: ActingOnNets, one_lane,
-                    wants: kl.StaticValue, act: kl.StaticValue):
-    """Act for movable vertex i if its move is proposed, unless it is a hub."""
+                    proposes: kl.StaticValue, act: kl.StaticValue):
+    """Call `act` for movable vertex i if its move is proposed, unless it is a hub."""
     if gains.uses_lanes(one_lane, state.active.movable, state.figures):
         v = gains.movable_vertex(i, state.active)
         is_hub = degree_of(v, graph) > state.figures.hub_degree
-        if not is_hub and wants(v, state.moves, state.cache):
+        if not is_hub and proposes(v, state.moves, state.cache):
             act(v, kl.int64(graph.begin[v]), kl.int64(graph.end[v]), graph, state)
 
 
 @kl.kernel
-def act_for_pieces(p, graph: objectives.NetRows, state: ActingOnNets, hub_chunks: HubChunks,
-                   wants: kl.StaticValue, act: kl.StaticValue):
-    """Act for a chunk of a hub whose move is proposed."""
+def act_for_chunks(p, graph: objectives.NetRows, state: ActingOnNets, hub_chunks: HubChunks,
+                   proposes: kl.StaticValue, act: kl.StaticValue):
+    """Call `act` for a chunk of a hub whose move is proposed."""
     v = hub_chunks.vertex[p]
-    if wants(v, state.moves, state.cache):
+    if proposes(v, state.moves, state.cache):
         act(v, hub_chunks.begin[p], end_of_chunk(p, graph, hub_chunks), graph, state)
 
 
-def of_proposed(wants: kl.DeviceFunction, act: kl.DeviceFunction) -> tuple[kl.Kernel, kl.Kernel]:
-    """The kernels that act for proposed moves: of other vertices, and of hubs.
+def of_proposed(proposes: kl.DeviceFunction, act: kl.DeviceFunction) -> tuple[kl.Kernel, kl.Kernel]:
+    """Return the kernels that call `act` for proposed moves: of other vertices, and of hubs.
 
-    What is done is `list_nets_of`, or `move_if_nets_agree` bound to something.
+    `act` is `list_nets_of`, or `move_if_accepted` with a rule.
     """
-    return act_for_movable.bound(wants=wants, act=act), act_for_pieces.bound(wants=wants, act=act)
+    return (act_for_movable.bound(proposes=proposes, act=act),
+            act_for_chunks.bound(proposes=proposes, act=act))
 
 
 @dataclass(frozen=True)
 class NetSteps(Piece):
-    """What is known of the nets, and the sums of weights and cost.
+    """The state of the nets, and the sums of weights and cost.
 
     Attributes
     ----------
     sorts : bool
-        Whether moves are put in order, which takes more memory.
+        Whether moves are sorted, which takes more memory.
     """
 
     sorts: bool = False
@@ -193,16 +194,16 @@ class NetSteps(Piece):
     concerns: ClassVar[DeviceFunction] = concerns_some
 
     def rows(self, space: ExecutionSpace, finest: Any, num_blocks: int) -> Callable[[Any], Csr]:
-        """The rows of a hypergraph with what is known of its nets."""
+        """Return a function from a hypergraph to its rows with the state of its nets."""
         hubs = RefinementSizes(finest.num_vertices, finest.num_pins, num_blocks).hubs
         return RefinedNetsOf(space, objectives.net_sizes(finest, num_blocks, self.sorts, hubs))
 
     def sums_hubs(self, num_blocks: int) -> bool:
-        """Hubs are summed up where a word holds the blocks of a net."""
+        """Whether hubs are summed up: if a word holds the blocks of a net."""
         return objectives.words_for(num_blocks) == 1
 
     def begin(self, this: Recording) -> None:
-        """Find the state of all nets."""
+        """Compute the state of all nets."""
         program, sets, part = this.program, rows_of(this).sets, this.run.moves.part
         if this.widths.hubs:
             program.launch(this.run.level.hubs, split_hub)
@@ -213,14 +214,14 @@ class NetSteps(Piece):
                        part=part)
 
     def refresh(self, this: Recording) -> None:
-        """Sum up the pieces of hubs."""
+        """Sum up the chunks of hubs."""
         if this.widths.summed:
             this.program.launch(rows_of(this).hub_chunks.chunks, sum_chunk,
                                 team=objectives.HUB_TEAM,
                                 sums=objectives.PieceSums(this.rules, this.widths.counter))
 
     def account(self, this: Recording) -> None:
-        """Weights, nets and costs change with the moves."""
+        """Update weights, nets and costs after the moves."""
         program, rows = this.program, rows_of(this)
         launch_with_hubs(this, this.run.level.moves, (touch_nets_of_moves, touch_nets_of_chunks),
                          this.widths.team, rows.hub_chunks.chunks)
@@ -231,7 +232,7 @@ class NetSteps(Piece):
                            concerns=self.concerns)
 
     def end(self, this: Recording) -> None:
-        """Vertices move, and lists of nets are emptied."""
+        """Move the vertices, and empty the lists of nets."""
         this.program.launch(1, empty_lists)
         if this.widths.summed:
             this.program.launch(this.run.level.hubs, clear_sums, team=objectives.COUNTING_TEAM)
@@ -245,50 +246,50 @@ class NetPropagation(Piece):
     Attributes
     ----------
     order : str
-        In what order the afterburner thinks of moves as made: one of `move_order.ORDERS`.
+        The order in which the afterburner applies moves: one of `move_order.ORDERS`.
     holds_heavy : bool
-        Macros stay.
+        Whether heavy vertices stay.
     """
 
     order: str = "id"
     holds_heavy: bool = True
 
     loses = True
-    wants: ClassVar[DeviceFunction] = is_proposed
-    agree: ClassVar[DeviceFunction] = accept_non_losing
+    proposes: ClassVar[DeviceFunction] = is_proposed
+    accepts: ClassVar[DeviceFunction] = accept_non_losing
 
     @property
     def move_order(self) -> MoveOrder:
-        """The order, of the moves that vertices want."""
-        return turns_by(self.order, self.wants)
+        """The order of the proposed moves."""
+        return order_by(self.order, self.proposes)
 
     def move(self, this: Recording) -> None:
-        """Vertices propose moves, and move if their nets accept."""
+        """Propose moves, and make those that the nets accept."""
         program, movable, rows = this.program, this.run.level.movable, rows_of(this)
         with program.side_by_side():
             program.launch(movable, gains.keep_movable)
-            launch_with_hubs(this, movable, of_proposed(self.wants, list_nets_of),
+            launch_with_hubs(this, movable, of_proposed(self.proposes, list_nets_of),
                              this.widths.of_many, rows.hub_chunks.chunks)
         with program.side_by_side():
             program.launch(rows.lists.small_listed, afterburner_small_net,
                            team=objectives.SMALL_TEAM, move_order=self.move_order)
             program.launch(rows.lists.large_listed, afterburner_large_net,
                            team=objectives.LARGE_TEAM, move_order=self.move_order)
-        move = move_if_nets_agree.bound(agree=self.agree)
-        launch_with_hubs(this, movable, of_proposed(self.wants, move), this.widths.of_many,
+        move = move_if_accepted.bound(accepts=self.accepts)
+        launch_with_hubs(this, movable, of_proposed(self.proposes, move), this.widths.of_many,
                          rows.hub_chunks.chunks)
 
 
 def jet_on_nets(order: str = "id") -> tuple[Piece, ...]:
-    """Jet's refinement with nets in place of arcs."""
+    """Return the pieces of Jet's refinement with nets instead of arcs."""
     return moving_on_nets(NetPropagation(order))
 
 
 def moving_on_nets(rule: NetPropagation, *others: Piece) -> tuple[Piece, ...]:
-    """Refinement by a rule over nets, and by others before it."""
+    """Return the pieces of refinement by a rule over nets, preceded by `others`."""
     return (*SHARED, *others, rule, NetSteps(rule.move_order.sorts))
 
 
 def rows_of(this: Recording) -> Any:
-    """The rows of the level and what is known of its nets, as slots."""
+    """Return the rows of the level and the state of its nets, as slots."""
     return this.program.records["graph"]
