@@ -131,7 +131,7 @@ class FromBlocks(RankRefiner):
         watched = {}
         for name in TOLD:
             self.fields[name].name = name
-            array = np.asarray(getattr(self.run.cache, name))[: refiner.room_for(graph)]
+            array = np.asarray(getattr(self.run.cache, name))[: refiner.num_held(graph)]
             watched[name] = self.fields[name].watch(graph, self.space, array)
         self.run = self.run.replaced(cache=self.run.cache.replaced(**watched))
         self.comm.vote(None)

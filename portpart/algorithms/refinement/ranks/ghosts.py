@@ -1,7 +1,7 @@
-"""Ghosts of a level that is refined: what they know of their vertices, and when.
+"""Ghosts of a level that is refined: which values of their vertices they get, and when.
 
-A ghost gets the best target and the gain of its vertex when these have changed, and each of its
-moves.  It is never stale itself: its owner updates it.
+A ghost gets the best target and the gain of its vertex when these have changed, and each move of
+it.  A ghost is never stale: its owner updates it.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from portpart.backends.programs import Array, Element
 from portpart.graphs.ranks import GhostRows
 
 TEAM = 8
-"""Lanes that visit the neighbours of a ghost."""
+"""Number of lanes that visit the neighbours of a ghost."""
 
 
 class Arriving(kl.Scope):
-    """Where items arrive, and which ghosts they are for."""
+    """Records with arriving items and the ghosts that they are for."""
 
     halo: primitives.Halo
     mail: primitives.Mail
@@ -28,7 +28,7 @@ class Arriving(kl.Scope):
 
 
 class GhostState(kl.Scope):
-    """What is known of ghosts."""
+    """Records with the state of ghosts."""
 
     moves: Moves
     cache: gains.GainCache
@@ -39,7 +39,7 @@ class GhostState(kl.Scope):
 @kl.kernel
 def begin_ghost(i, moves: Moves, cache: gains.GainCache, active: gains.ActiveSets,
                 incumbent: Incumbent, figures: Figures):
-    """Nothing is known of ghost i but its block."""
+    """Reset ghost i in its block."""
     g = figures.vertices + i
     set_best(g, moves.part[g], incumbent)
     gains.reset_gain(g, cache)
@@ -51,20 +51,20 @@ def begin_ghost(i, moves: Moves, cache: gains.GainCache, active: gains.ActiveSet
 
 @kl.kernel
 def begin_entry(entry, sent: Sent):
-    """Ghosts begin with what `begin_ghost` sets."""
+    """Set what was sent to ghosts to the values that `begin_ghost` sets."""
     sent.target[entry] = kl.int32(NONE)
     sent.gain[entry] = 0
 
 
 @kl.kernel
 def clear_changed(_, changed: Changed):
-    """There is nothing to send.  One item."""
+    """Empty the list of changes to send.  One item."""
     changed.count = 0
 
 
 @kl.kernel
 def list_changed(i, halo: primitives.Halo, cache: gains.GainCache, sent: Sent, changed: Changed):
-    """List an updated vertex if its ghosts have other values."""
+    """List updated vertex i if its ghosts have other values."""
     v = cache.dirty_list[i]
     entry = halo.begin[v]
     if entry < halo.begin[v + 1]:
@@ -77,7 +77,7 @@ def list_changed(i, halo: primitives.Halo, cache: gains.GainCache, sent: Sent, c
 @kl.kernel
 def note_arrival(i, state: GhostState, arriving: Arriving, ghost_rows: GhostRows,
                  layout: primitives.MailLayout):
-    """A ghost moves: its neighbours are stale.  Called by one team."""
+    """Mark a ghost as moving and its neighbours as stale.  Called by one team."""
     g = primitives.ghost_of(i, arriving.halo, arriving.mail, arriving.owners, layout)
     if kl.lane() == 0:
         mark_moved(g, state.figures.iteration, state.moves)
@@ -92,16 +92,16 @@ def note_arrival(i, state: GhostState, arriving: Arriving, ghost_rows: GhostRows
 
 @kl.kernel
 def move_ghost(i, moves: Moves, arriving: Arriving, layout: primitives.MailLayout):
-    """Carry out the move of a ghost."""
+    """Move a ghost to its target."""
     join_target(primitives.ghost_of(i, arriving.halo, arriving.mail, arriving.owners, layout),
                 moves)
 
 
 class GhostSteps(Piece):
-    """What ghosts are sent: gains, and moves."""
+    """The messages to ghosts: gains and moves."""
 
     def begin(self, this: Recording) -> None:
-        """Ghosts know their blocks, and nothing else."""
+        """Reset the ghosts in their blocks."""
         sent = this.program.find("sent", Sent)
         with this.program.side_by_side():
             this.program.launch(sent.num_ghosts, begin_ghost)
@@ -118,13 +118,13 @@ class GhostSteps(Piece):
                    narrow=this.widths.counter is kl.int32)
 
     def account(self, this: Recording) -> None:
-        """Send the moves; the neighbours of ghosts that move are stale."""
+        """Send the moves, and mark the neighbours of moving ghosts as stale."""
         moves, arrived = this.run.moves, self._arrived(this)
         self._push(this, [moves.target], moves.listed, this.run.level.moves)
         this.program.launch(arrived, note_arrival, team=TEAM, layout=self._layout(this))
 
     def end(self, this: Recording) -> None:
-        """Ghosts move."""
+        """Move the ghosts."""
         this.program.launch(self._arrived(this), move_ghost, layout=self._layout(this))
 
     def _push(self, this: Recording, fields: list[Array], listed: Array, count: Element | int,
@@ -138,6 +138,6 @@ class GhostSteps(Piece):
         return mail.items[0]
 
     def _layout(self, this: Recording) -> primitives.MailLayout:
-        """How a move travels."""
+        """Return the layout of a move in messages."""
         halo = this.program.find("halo", primitives.Halo)
         return primitives.layout_of(halo.places, [this.run.moves.target])

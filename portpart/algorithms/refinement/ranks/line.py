@@ -1,8 +1,8 @@
-"""Strong rebalancing where vertices have moved to other ranks: the order of leaving vertices.
+"""Strong rebalancing if vertices have moved to other ranks: the order of leaving vertices.
 
-The vertices that leave stand in a line in the order of their global ids (`rebalancing/strong.py`).
-Each rank handles a range of these ids.  It gets the leaving vertices and their weights, and answers
-where in the line each begins.
+The leaving vertices are laid out in a line in the order of their global ids
+(`rebalancing/strong.py`).  Each rank handles a range of these ids.  It gets the leaving vertices
+and their weights, and answers where in the line each of them begins.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ from portpart.graphs import MAX_INT32, Csr, global_id
 from portpart.graphs.ranks import DistributedGraph
 
 ANSWER = primitives.Place(0, wide=True, used=True)
-"""A place in the line, which takes no more words than what it answers."""
+"""A place in the line, which takes no more words than the message it answers."""
 
 
 class Line(kl.Record):
-    """The part of a line that a rank sees to.
+    """The part of a line that a rank handles.
 
     Attributes
     ----------
     first : array of int64, shape (ranks + 1,)
-        Rank r sees to the global ids ``first[r] ... first[r + 1] - 1``.
+        Rank r handles the global ids ``first[r] ... first[r + 1] - 1``.
     before : array of int64, shape (own ids + 1,)
-        The weight of a vertex if it leaves, else 0; then the sum of those before it.
+        The weight of a vertex if it leaves, else 0; later the sum of the weights before it.
     sums : array of int64
-        The same of tiles.
+        The same for tiles.
     low, count, tiles : int
-        The first of its ids, how many there are, and their tiles.
+        The first of its ids, their number, and the number of their tiles.
     """
 
     first: Array
@@ -55,7 +55,7 @@ class Line(kl.Record):
 
 
 def line_of(graph: DistributedGraph) -> tuple[Line, primitives.Mail]:
-    """What strong rebalancing of a graph whose vertices have moved works with."""
+    """Return the records of strong rebalancing for a graph whose vertices have moved."""
     space, comm, own = graph.space, graph.comm, graph.local.num_vertices
     borders = primitives.even_borders(graph.totals.num_vertices, comm.size)
     low, high = (int(each) for each in borders[comm.rank : comm.rank + 2])
@@ -70,13 +70,13 @@ def line_of(graph: DistributedGraph) -> tuple[Line, primitives.Mail]:
 
 
 def layout_for(graph: DistributedGraph) -> primitives.MailLayout:
-    """How the ids and the weights of vertices that leave travel."""
+    """Return the layout of ids and weights of leaving vertices in messages."""
     weight = np.int32 if graph.totals.total_vertex_weight <= MAX_INT32 else np.int64
     return primitives.layout_of_types(graph.names.dtype, [np.dtype(weight)])
 
 
 def record_line(this: Recording, layout: primitives.MailLayout, rule: RebalancingRule) -> None:
-    """Record how those up to the thresholds leave, one block after the other."""
+    """Record how vertices up to the thresholds leave, one block after another."""
     program, level = this.program, this.run.level
     line, mail = program.find("line", Line), program.find("line_mail", primitives.Mail)
     totals = program.find("totals", RankTotals)
@@ -101,14 +101,14 @@ def record_line(this: Recording, layout: primitives.MailLayout, rule: Rebalancin
 
 @kl.kernel
 def clear_weight(i, line: Line):
-    """No vertex leaves yet."""
+    """Reset the weight of id i."""
     line.before[i] = 0
 
 
 @kl.kernel
 def count_leaving(i, graph: Csr, rebalancing: Rebalancing, line: Line, mail: primitives.Mail,
                   owners: primitives.Owners, layout: primitives.MailLayout):
-    """Count the words for the rank that handles the id of a vertex, if it leaves; atomic."""
+    """Count the words for the rank that handles the id of candidate i, if it leaves.  Atomic."""
     v = rebalancing.listed[i]
     if rebalancing.slot_of[v] != STAYS:
         rank = primitives.rank_of(line.first, kl.int64(global_id(v, graph)), owners.size)
@@ -118,7 +118,10 @@ def count_leaving(i, graph: Csr, rebalancing: Rebalancing, line: Line, mail: pri
 @kl.kernel
 def pack_leaving(i, graph: Csr, rebalancing: Rebalancing, line: Line, mail: primitives.Mail,
                  owners: primitives.Owners, layout: primitives.MailLayout):
-    """Pack the id and the weight of a vertex if it leaves, and note where; atomic, in any order."""
+    """Pack the id and the weight of candidate i if it leaves, and store the place.  Atomic.
+
+    The order is arbitrary.
+    """
     v = rebalancing.listed[i]
     if rebalancing.slot_of[v] != STAYS:
         number = kl.int64(global_id(v, graph))
@@ -132,7 +135,7 @@ def pack_leaving(i, graph: Csr, rebalancing: Rebalancing, line: Line, mail: prim
 
 @kl.kernel
 def enter_weight(i, line: Line, mail: primitives.Mail, layout: primitives.MailLayout):
-    """Enter the weight of a vertex that leaves; each comes once."""
+    """Store the weight of a leaving vertex, which arrives once."""
     item = i * layout.width
     place = primitives.got(mail.recv, item, layout.lead) - line.low
     line.before[place] = primitives.got(mail.recv, item, layout.first)
@@ -140,14 +143,14 @@ def enter_weight(i, line: Line, mail: primitives.Mail, layout: primitives.MailLa
 
 @kl.kernel
 def write_end(_, line: Line, totals: RankTotals):
-    """before[0] = the weight of all in the part of this rank.  One item."""
+    """before[0] = the total weight in the part of this rank.  One item."""
     totals.before[0] = line.before[line.count]
 
 
 @kl.kernel
 def answer_place(i, line: Line, mail: primitives.Mail, totals: RankTotals,
                  layout: primitives.MailLayout):
-    """Write where a leaving vertex begins in the line, over what was received of it."""
+    """Write where a leaving vertex begins in the line, over the received message."""
     item = i * layout.width
     place = totals.before[0] + line.before[primitives.got(mail.recv, item, layout.lead) - line.low]
     primitives.put_number(mail.recv, item, place, ANSWER)
@@ -156,7 +159,7 @@ def answer_place(i, line: Line, mail: primitives.Mail, totals: RankTotals,
 @kl.kernel
 def leave_from_place(i, graph: Csr, state: Deciding, mail: primitives.Mail,
                      layout: primitives.MailLayout, rule: RebalancingRule):
-    """A vertex that leaves goes to the block whose room covers its place in the line."""
+    """Move leaving vertex i to the block whose capacity covers its place in the line."""
     v = state.rebalancing.listed[i]
     item = kl.int64(state.rebalancing.slot_of[v])
     if item != STAYS:

@@ -1,7 +1,7 @@
 """Refinement over several ranks, with the result of one device.
 
-Every rank refines its own vertices by the kernels of one device.  Sums over the ranks, and updates
-of ghosts, replace what one device has at hand.
+Every rank refines its own vertices by the kernels of one device.  Sums over the ranks and updates
+of ghosts replace values that a single device has in its memory.
 """
 
 from __future__ import annotations
@@ -37,22 +37,22 @@ from portpart.graphs import Graph, Structure
 from portpart.graphs.ranks import DistributedGraph, Route, ghost_rows
 from portpart.primitives import Mail, MailLayout, lower_bound
 
-# Projection between two levels of several ranks: owners of clusters send their blocks ----------
+# Projection between two levels over ranks: owners of clusters send their blocks ----------------
 #
-# Nearly all clusters of a rank's vertices are its own; what is known of the others is fetched.
+# Nearly all clusters of a rank's vertices are its own; the state of the others is fetched.
 
 
 class ProjectedClusters(kl.Record):
-    """What a rank knows of clusters.
+    """The clusters of a rank's vertices.
 
     Attributes
     ----------
     own : Coarser
-        The known state of own clusters,
+        The state of own clusters.
     foreign : Coarser
-        and of others,
+        The state of clusters of other ranks.
     names : array of int64
-        which have these numbers, ascending.
+        The numbers of these, ascending.
     """
 
     own: refinement.Coarser
@@ -62,16 +62,17 @@ class ProjectedClusters(kl.Record):
 
 def fetched(coarser: DistributedGraph, known: refinement.Coarser,
             cluster: Array) -> Callable[[Moves, Incumbent], None]:
-    """What starts all vertices and ghosts of the finer graph in the blocks of their clusters.
+    """Return a function that starts all vertices and ghosts of the finer graph.
 
-    All ranks call it, since other ranks know of some clusters.
+    Each starts in the block of its cluster.  All ranks call `fetched`, since other ranks own some
+    of the clusters.
 
     Parameters
     ----------
     coarser : DistributedGraph
         The graph of the clusters.
     known : Coarser
-        The known state of this rank's clusters.
+        The state of this rank's clusters.
     cluster : array of int64
         The number of the cluster of each vertex and each ghost, among all ranks.
     """
@@ -96,7 +97,7 @@ def note_touched(c, known: refinement.Coarser, touched):
 @kl.kernel
 def project_from(v, cluster, clusters: ProjectedClusters, first, last, count, moves: Moves,
                  incumbent: Incumbent):
-    """A vertex or a ghost starts in the block of its cluster, and inside it if that was."""
+    """Start a vertex or a ghost in the block of its cluster, and in the interior if that was."""
     c = cluster[v]
     if c >= first and c < last:
         refinement.project_vertex(v, c - first, clusters.own, moves, incumbent)
@@ -107,9 +108,8 @@ def project_from(v, cluster, clusters: ProjectedClusters, first, last, count, mo
 
 # Refinement over several ranks, with the result of one device ----------------------------------
 #
-# Every rank refines its own vertices by the kernels of one device.  Sums over the ranks, and
-# updates
-# of ghosts, replace what one device has at hand.
+# Every rank refines its own vertices by the kernels of one device.  Sums over the ranks and updates
+# of ghosts replace values that a single device has in its memory.
 
 
 RANK_JET: tuple[refinement.Piece, ...] = (
@@ -119,25 +119,25 @@ RANK_JET: tuple[refinement.Piece, ...] = (
 
 
 def moved_jet(layout: MailLayout) -> tuple[refinement.Piece, ...]:
-    """The same where vertices have moved to other ranks."""
+    """Return the same pieces, for vertices that have moved to other ranks."""
     return tuple(replace(piece, layout=layout) if isinstance(piece, RankRebalancingSteps) else piece
                  for piece in RANK_JET)
 
 
 WORDS_OF_GAIN = 4
-"""Words of the longest item, a gain: a place, a block, and 64 bits."""
+"""Number of words of the longest item, a gain: a place, a block, and 64 bits."""
 
 AnyPart = DistributedGraph | Graph
 
 
 @kl.kernel
 def touch(ghost, first, incumbent: Incumbent):
-    """What is around a ghost may be new."""
+    """Mark a ghost as possibly on a boundary."""
     set_touched(first + ghost, 1, incumbent)
 
 
-def room_for(graph: AnyPart) -> int:
-    """Vertices that a rank holds of a graph: its own and ghosts, or all."""
+def num_held(graph: AnyPart) -> int:
+    """Return the number of vertices of a graph that a rank holds: its own and ghosts, or all."""
     if isinstance(graph, Graph):
         return graph.num_vertices
     return graph.local.num_vertices + graph.num_ghosts
@@ -146,17 +146,17 @@ def room_for(graph: AnyPart) -> int:
 class RankRefiner(refinement.Refiner):
     """Work arrays of one rank for a hierarchy over several ranks.
 
-    Levels that all ranks have as a whole are refined by each of them as on one device.
+    Levels of which every rank has the whole graph are refined by each rank as on one device.
 
     Parameters
     ----------
     graphs : sequence of DistributedGraph or Graph
-        Those of the levels, finest first, which belongs to several ranks.
+        Graphs of the levels, finest first; the finest belongs to several ranks.
     balance : Balance
     options : RefinementOptions
     seed : int
     finest_options : RefinementOptions, optional
-        Those of the finest graph, if they differ.
+        Options for the finest graph, if they differ.
     """
 
     def __init__(self, graphs: Sequence[AnyPart], balance: Balance,
@@ -165,7 +165,7 @@ class RankRefiner(refinement.Refiner):
         finest = graphs[0]
         assert isinstance(finest, DistributedGraph)
         self.comm = finest.comm
-        self._vertices = max(map(room_for, graphs))
+        self._vertices = max(map(num_held, graphs))
         self._arcs = max((each if isinstance(each, Graph) else each.local).num_arcs
                          for each in graphs)
         super().__init__(finest.space, finest.local, balance, options, seed, finest_options)
@@ -175,9 +175,9 @@ class RankRefiner(refinement.Refiner):
         self._found: refinement.Coarser | None = None
 
     def take(self, other: RankRefiner, num_vertices: int) -> None:
-        """Take over another refiner's partition of this many vertices.
+        """Adopt another refiner's partition of this many vertices.
 
-        The other one, which is of the same hierarchy, may go on with it, too.
+        The other refiner, of the same hierarchy, may also continue with it.
         """
         if other is not self:
             known = other.coarser
@@ -187,7 +187,7 @@ class RankRefiner(refinement.Refiner):
 
     @property
     def coarser(self) -> refinement.Coarser:
-        """The best partition, as it is projected."""
+        """The best partition, as a level that is projected."""
         run = self.run
         return refinement.Coarser(run.incumbent.best, run.active.flags, run.cache.is_dirty)
 
@@ -196,7 +196,7 @@ class RankRefiner(refinement.Refiner):
                                           finest.whole.num_vertices)
 
     def project(self, graph: Any, cluster: Array) -> None:
-        """Carry the best partition of the coarser graph over to `graph`, and to its ghosts."""
+        """Project the best partition of the coarser graph onto `graph` and its ghosts."""
         if isinstance(graph, Graph):
             super().project(graph, cluster)
             return
@@ -210,35 +210,35 @@ class RankRefiner(refinement.Refiner):
         self._at_best = True
 
     def _project(self, graph: DistributedGraph, given: list[Any]) -> None:
-        """Have work arrays and fill them; what is given is dropped before other ranks do so."""
+        """Allocate and fill the work arrays; `given` is dropped before other ranks do so."""
         self._hold(graph)
         known, there, cluster = given
         moves, incumbent = self.run.moves, self.run.incumbent
         if there is None:
-            self.space.parallel_for(room_for(graph), project, cluster, known, moves, incumbent)
+            self.space.parallel_for(num_held(graph), project, cluster, known, moves, incumbent)
         else:
             there(moves, incumbent)
         given.clear()
 
     def slack_on(self, graph: Any) -> int:
-        """What blocks of `graph` may weigh above their limits."""
+        """Return the weight that blocks of `graph` may have above their limits."""
         return super().slack_on(graph if isinstance(graph, Graph) else graph.local)
 
     def start(self, graph: Any, part: Array) -> None:
-        """Begin with a partition of `graph`; if it is divided, of own vertices and ghosts."""
+        """Start with a partition of `graph`: of own vertices and ghosts if it is distributed."""
         if isinstance(graph, Graph):
             super().start(graph, part)
             return
-        own, room = graph.local.num_vertices, room_for(graph)
+        own, held = graph.local.num_vertices, num_held(graph)
         for blocks in (self.run.moves.part, self.run.incumbent.best):
-            blocks[own:room] = part[own:]
+            blocks[own:held] = part[own:]
         super().start(graph.local, part[:own])
-        self.space.parallel_for(room - own, touch, own, self.run.incumbent)
+        self.space.parallel_for(held - own, touch, own, self.run.incumbent)
 
     def restart(self, graph: Any) -> None:
-        """Go back to the best partition of `graph`, which ghosts know, too."""
+        """Return to the best partition of `graph`, which ghosts have as well."""
         run = self.run
-        self.space.parallel_for(room_for(graph), refinement.revert_to_best, run.moves, run.cache,
+        self.space.parallel_for(num_held(graph), refinement.revert_to_best, run.moves, run.cache,
                                 run.active, run.incumbent)
         self._at_best = True
 
@@ -249,14 +249,14 @@ class RankRefiner(refinement.Refiner):
                               fixed)
 
     def _hold(self, graph: DistributedGraph) -> None:
-        """Have work arrays for a level over ranks, which is refined next."""
+        """Allocate work arrays for a level over ranks, which is refined next."""
         self._graph = graph
-        # what is taken to find these is given back before there is more
+        # memory that these take to build is freed before the work arrays grow
         sent, changed = sent_for(graph)
         self._graph_records = {"ghost_rows": ghost_rows(graph), "sent": sent, "changed": changed}
         if graph.are_moved:
             self._graph_records["line"], self._graph_records["line_mail"] = line_of(graph)
-        self._lengthen(room_for(graph))
+        self._lengthen(num_held(graph))
 
     def _pieces_for(self, graph: Structure) -> tuple[refinement.Piece, ...]:
         if graph.whole is graph:

@@ -1,4 +1,4 @@
-"""Records of refinement over ranks: totals of all ranks, and what ghosts have been sent."""
+"""Records of refinement over ranks: totals of all ranks, and values sent to ghosts."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ NONE = -1
 
 
 class RankTotals(kl.Record):
-    """Sums over all ranks, which are the same on each of them.
+    """Sums over all ranks, which are equal on all of them.
 
     Attributes
     ----------
     weights, costs : array of int64
-        As `Moves.weight_sums` and `Moves.cost_sums`.
+        Like `Moves.weight_sums` and `Moves.cost_sums`.
     lengths : array of int64
-        As `ActiveSets.lengths`.
+        Like `ActiveSets.lengths`.
     words : array of int64
-        What is added up for an evaluation: these three, one behind the other.
+        Values that are added up for an evaluation: these three, one after another.
     buckets, slots : array of int64
-        As `Rebalancing.bucket_weight` and `slot_weight`; of slots the ones that matter.
+        Like `Rebalancing.bucket_weight` and `slot_weight`; slots of one bucket of each block only.
     sub_buckets : array of int64
-        For each block those of its bucket that matters, side by side.
+        The sub-buckets of that bucket of each block, side by side.
     shares : array of int64, shape (ranks,)
         A number of each rank.
     before : array of int64, shape (2,)
-        Its sum over the ranks before this one, and over all.
+        Sum of `shares` over the ranks before this one, and over all ranks.
     num_words, num_buckets, num_sub_buckets : int
-        Lengths of what is added up.
+        Lengths of the arrays that are added up.
     """
 
     weights: Array
@@ -52,13 +52,13 @@ class RankTotals(kl.Record):
     num_sub_buckets: int = kl.word()
 
     def for_level(self, num_blocks: int, sub_buckets: int) -> RankTotals:
-        """The same where each bucket has this many sub-buckets."""
+        """Return the same for a level with this many sub-buckets in each bucket."""
         return self.with_words(num_words=len(self.words), num_buckets=len(self.buckets),
                                num_sub_buckets=num_blocks * sub_buckets)
 
 
 def totals_for(space: ExecutionSpace, sizes: RefinementSizes, ranks: int) -> RankTotals:
-    """Allocate totals."""
+    """Allocate the totals."""
     words = space.zeros(_costs_end(sizes) + NUM_LENGTHS, np.int64)
     weights, costs = _weights_end(sizes), _costs_end(sizes)
     return RankTotals.allocate(
@@ -67,26 +67,26 @@ def totals_for(space: ExecutionSpace, sizes: RefinementSizes, ranks: int) -> Ran
 
 
 def _weights_end(sizes: RefinementSizes) -> int:
-    """Where the words of weights end, of the words that are added up for an evaluation."""
+    """Return where the words of weights end, among the words that are added up."""
     return sizes.blocks * sizes.stripes
 
 
 def _costs_end(sizes: RefinementSizes) -> int:
-    """The same of the words of cost."""
+    """Return where the words of cost end."""
     return _weights_end(sizes) + STRIPES
 
 
 class Sent(kl.Record):
-    """What ranks have sent each other of own vertices that are ghosts there.
+    """Values that ranks have sent for own vertices that are ghosts on other ranks.
 
     Attributes
     ----------
     target : array of int32, shape (entries of the halo,)
-        The best target of a vertex, at its first entry,
+        The best target of a vertex, at its first entry.
     gain : array of int64, shape (entries of the halo,)
-        and its gain.
+        The gain of that vertex.
     num_ghosts, num_entries : int
-        Ghosts of this rank, and entries of the halo.
+        Number of ghosts of this rank, and of entries of the halo.
     """
 
     target: Array
@@ -109,7 +109,7 @@ class Changed(kl.Record):
 
 
 def sent_for(graph: DistributedGraph) -> tuple[Sent, Changed]:
-    """Nothing has been sent, and there is nothing to send."""
+    """Return the records for a graph, before anything is sent."""
     space, entries = graph.space, len(graph.halo.ranks)
     sent = Sent(space.empty(entries, np.int32), space.empty(entries, np.int64))
     return (sent.with_words(num_ghosts=graph.num_ghosts, num_entries=entries),

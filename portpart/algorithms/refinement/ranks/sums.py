@@ -29,15 +29,15 @@ from portpart.primitives import MailLayout, Owners, record_prefix
 
 
 @kl.kernel
-def forget_block(b, moves: Moves, owners: Owners, figures: Figures):
-    """Rank 0 alone has the weight of the best partition in its sums."""
+def clear_block_if_other(b, moves: Moves, owners: Owners, figures: Figures):
+    """Set the restored weight of block b to 0 on all ranks but rank 0."""
     if owners.rank != 0:
         set_weight(b, 0, moves, figures)
 
 
 @kl.kernel
-def forget_cost(stripe, moves: Moves, owners: Owners):
-    """Rank 0 alone has the cost of the best partition in its sums."""
+def clear_cost_if_other(stripe, moves: Moves, owners: Owners):
+    """Set the restored cost to 0 on all ranks but rank 0."""
     if owners.rank != 0:
         set_cost(stripe, 0, moves)
 
@@ -45,7 +45,7 @@ def forget_cost(stripe, moves: Moves, owners: Owners):
 @kl.kernel
 def write_sums(_, moves: Moves, cache: gains.GainCache, active: gains.ActiveSets, figures: Figures,
                totals: RankTotals):
-    """Write what this rank adds to weights, cost and lengths of lists.  Called by one team."""
+    """Write this rank's share of weights, cost and lengths of lists.  Called by one team."""
     sum_copies(moves.weight_sums, totals.weights, moves, figures)
     twice = twice_the_cost(moves)
     if kl.lane() == 0:
@@ -57,16 +57,16 @@ def write_sums(_, moves: Moves, cache: gains.GainCache, active: gains.ActiveSets
 
 
 class SumSteps(Piece):
-    """Weights, cost, and lengths of lists are those of all ranks together."""
+    """Sums over all ranks of weights, cost and lengths of lists."""
 
     def begin(self, this: Recording) -> None:
-        """What all ranks have restored counts once."""
+        """Keep restored sums on one rank only, since they are added up."""
         level = this.run.level
-        this.program.launch(level.restored_blocks, forget_block)
-        this.program.launch(level.restored_stripes, forget_cost)
+        this.program.launch(level.restored_blocks, clear_block_if_other)
+        this.program.launch(level.restored_stripes, clear_cost_if_other)
 
     def add_up(self, this: Recording) -> Records:
-        """One sum over the ranks for an evaluation."""
+        """Add up the sums over the ranks once for an evaluation."""
         program, totals = this.program, this.program.records["totals"]
         assert isinstance(totals, RankTotals)
         program.launch(1, write_sums, team=256)
@@ -77,7 +77,7 @@ class SumSteps(Piece):
 
 @kl.kernel
 def copy_buckets(b, rebalancing: Rebalancing, totals: RankTotals):
-    """What this rank has in the buckets of block b.  A team."""
+    """Copy the buckets of block b of this rank.  Called by one team."""
     for bucket in range(b * BUCKETS + kl.lane(), (b + 1) * BUCKETS, kl.team_size()):
         totals.buckets[bucket] = rebalancing.bucket_weight[bucket]
 
@@ -85,7 +85,7 @@ def copy_buckets(b, rebalancing: Rebalancing, totals: RankTotals):
 @kl.kernel
 def copy_sub_buckets(b, blocks: Blocks, rebalancing: Rebalancing, figures: Figures,
                      totals: RankTotals):
-    """What this rank has in the sub-buckets of block b that matter.  A team."""
+    """Copy the sub-buckets of the last bucket that leaves block b.  Called by one team."""
     bucket = bucket_for(b, totals.buckets, blocks, figures)
     count = rebalancing.sub_buckets
     for j in range(kl.lane(), count, kl.team_size()):
@@ -96,7 +96,7 @@ def copy_sub_buckets(b, blocks: Blocks, rebalancing: Rebalancing, figures: Figur
 @kl.kernel
 def place_sub_buckets(b, blocks: Blocks, rebalancing: Rebalancing, figures: Figures,
                       totals: RankTotals):
-    """Put the sub-buckets of block b that matter where all ranks look for them.  A team."""
+    """Store the summed sub-buckets of that bucket of block b as slots.  Called by one team."""
     bucket = bucket_for(b, totals.buckets, blocks, figures)
     count = rebalancing.sub_buckets
     for j in range(kl.lane(), count, kl.team_size()):
@@ -105,30 +105,31 @@ def place_sub_buckets(b, blocks: Blocks, rebalancing: Rebalancing, figures: Figu
 
 @kl.kernel
 def write_tail(_, rebalancing: Rebalancing, totals: RankTotals):
-    """before[0] = what leaves this rank.  One item."""
+    """before[0] = the weight that leaves this rank.  One item."""
     totals.before[0] = rebalancing.tile_sums[rebalancing.tiles - 1]
 
 
 @kl.kernel
 def move_tile(tile, rebalancing: Rebalancing, totals: RankTotals):
-    """A tile begins behind what leaves the ranks before this one."""
+    """Shift a tile by the weight that leaves the ranks before this one."""
     put_behind(tile, totals.before[0], rebalancing)
 
 
 @dataclass(frozen=True)
 class RankRebalancingSteps(RebalancingSteps):
-    """Rebalancing whose thresholds and rows are those of all ranks together.
+    """Rebalancing with thresholds and rows of all ranks together.
 
     Attributes
     ----------
     layout : MailLayout or None
-        How leaving vertices travel to the ranks that handle their ids, where they have moved.
+        Layout of messages to the ranks that handle the ids of leaving vertices, if vertices have
+        moved.
     """
 
     layout: MailLayout | None = None
 
     def _set_thresholds(self, this: Recording) -> None:
-        """One sum for buckets, and one for the sub-buckets that matter, of one bucket a block."""
+        """Record one sum for buckets, and one for the sub-buckets of one bucket per block."""
         program, level, own = this.program, this.run.level, this.run.rebalancing
         totals = program.records["totals"]
         assert isinstance(totals, RankTotals)
@@ -142,14 +143,14 @@ class RankRebalancingSteps(RebalancingSteps):
                                                 slot_weight=totals.slots))
 
     def _leave_strongly(self, this: Recording) -> None:
-        """The line of all that leave is that of one device."""
+        """Record how vertices leave in the order of one device."""
         if self.layout is None:
             super()._leave_strongly(this)
         else:
             record_line(this, self.layout, self.rule)
 
     def _place(self, this: Recording) -> None:
-        """What leaves this rank stands behind what leaves the ranks before it."""
+        """Shift the tiles of this rank by the weight that leaves the ranks before it."""
         program, totals = this.program, this.program.records["totals"]
         assert isinstance(totals, RankTotals)
         program.launch(1, write_tail)
