@@ -1,4 +1,4 @@
-"""Objectives: what partitions and mappings are to make small."""
+"""Objectives: the values that partitions and mappings minimise."""
 
 from portpart.base.doors import door
 

@@ -1,4 +1,4 @@
-"""What ties a vertex to the blocks of the other pins of its nets, where a word has all blocks."""
+"""Connectivity of a vertex to the blocks of other pins of its nets, if a word has all blocks."""
 
 from __future__ import annotations
 
@@ -7,71 +7,74 @@ from portpart.algorithms.objectives.pin_state import BITS, NetRows, bit_of
 from portpart.backends import language as kl
 
 AT_ONCE = 4
-"""Nets or pins that a lane of several asks for at once, as each access takes very long."""
+"""Number of nets or pins that a lane of a team loads at once, since each access takes very long."""
 
 
 class AtOnce(kl.StaticArray, size=AT_ONCE):
-    """What a lane asks for at once."""
+    """Values that a lane loads at once."""
 
 
 FEW_BLOCKS = 8
-"""A lane of a small team adds the tie of a net to this many blocks alone; to more, all together."""
+"""A lane of a small team adds a net to at most this many blocks alone.
+
+All lanes add a net of more blocks together.
+"""
 
 MOST_TOGETHER = 8
-"""Lanes of a small team."""
+"""Maximum number of lanes of a small team."""
 
 STAYING, BOTH_KINDS = BITS, 2 * BITS
-"""Where the ties of nets that stay begin, if they are added up apart, and where they end."""
+"""Where the sums of nets that stay begin, if they are added up apart, and where they end."""
 
 
 @kl.device
 def net_at(place, end, graph: NetRows):
-    """The net at a place of a row that ends at `end`; behind it the last one, for no branch."""
+    """Return the net at a place of a row, or the last net behind it, which needs no branch."""
     return kl.int64(graph.targets[min(place, end - 1)])
 
 
 @kl.device
 def weight_at(place, end, net, graph: NetRows):
-    """The weight of this net; 0 behind the end."""
+    """Return the weight of the net; 0 behind the end."""
     return kl.int64(place < end) * kl.value_or(graph.nets.weights, net, 1)
 
 
 @kl.device
 def connection_to_others(blocks, weight, net_cost: kl.StaticValue):
-    """What a net of this weight ties to each of the blocks where its other pins are."""
+    """Return the weight that connects a pin to each of the blocks of the net's other pins."""
     others = kl.popcount(blocks)
     return (net_cost(others + 1) - net_cost(others)) * weight
 
 
 @kl.device
-def add_to_blocks(blocks, tie, place, connections: ConnectivityTable):
-    """Add a tie to each of these blocks, of which the first is at a place."""
+def add_to_blocks(blocks, connection, place, connections: ConnectivityTable):
+    """Add a weight to each of these blocks, the first of which is at `place`."""
     left = kl.uint64(blocks)
     while left != 0:
-        kl.team_atomic_add(connections.weights, place + kl.ctz(left), tie)
+        kl.team_atomic_add(connections.weights, place + kl.ctz(left), connection)
         left &= left - kl.uint64(1)
 
 
 @kl.device
-def add_if_few(blocks, tie, place, connections: ConnectivityTable):
-    """The same if a lane does not take long for it, or is alone; else the blocks are left."""
+def add_if_few(blocks, connection, place, connections: ConnectivityTable):
+    """Do the same if a lane does not take long for it, or is alone; return the remaining blocks."""
     left = kl.uint64(blocks)
-    if tie == 0:
+    if connection == 0:
         left = kl.uint64(0)
     elif kl.team_size() > MOST_TOGETHER or kl.popcount(left) <= FEW_BLOCKS:
-        add_to_blocks(left, tie, place, connections)
+        add_to_blocks(left, connection, place, connections)
         left = kl.uint64(0)
     return left
 
 
 @kl.device
-def add_together(blocks, tie, place, connections: ConnectivityTable):
-    """Add what lanes have left, one by one: every lane to separate blocks."""
+def add_together(blocks, connection, place, connections: ConnectivityTable):
+    """Add to the remaining blocks of each lane in turn; each lane adds to separate blocks."""
     turns = kl.team_sum(kl.int64(blocks != 0) << kl.lane())
     while turns != 0:
         mine = kl.int64(kl.ctz(kl.uint64(turns)) == kl.lane())
         given = kl.uint64(kl.team_sum(kl.int64(blocks) * mine))
-        added = kl.team_sum(tie * mine)
+        added = kl.team_sum(connection * mine)
         first = kl.team_sum(place * mine)
         for block in range(kl.lane(), BITS, kl.team_size()):
             if (given >> kl.uint64(block)) & kl.uint64(1) != 0:
@@ -82,7 +85,7 @@ def add_together(blocks, tie, place, connections: ConnectivityTable):
 
 @kl.device
 def place_of(alone, first, apart: kl.StaticValue):
-    """Where the ties of a net begin; it stays if no pin is alone in its block."""
+    """Return where the sums of a net begin; a net stays if its pin is not alone in its block."""
     place = kl.int64(first)
     if apart:
         place += STAYING * kl.int64(alone == 0)
@@ -90,9 +93,9 @@ def place_of(alone, first, apart: kl.StaticValue):
 
 
 @kl.device
-def add_ties_of_lane(begin, end, here, first, graph: NetRows, connections: ConnectivityTable,
+def add_nets_of_lane(begin, end, here, first, graph: NetRows, connections: ConnectivityTable,
                      net_cost: kl.StaticValue, apart: kl.StaticValue):
-    """Add up the ties of a vertex net by net."""
+    """Add up the connectivity of a vertex net by net; return the weight of nets that stay."""
     bit = bit_of(here)
     staying = kl.int64(0)
     for place in range(begin, end):
@@ -100,20 +103,20 @@ def add_ties_of_lane(begin, end, here, first, graph: NetRows, connections: Conne
         weight = kl.value_or(graph.nets.weights, net, 1)
         alone = graph.sets.bits[2 * net + 1] & bit
         blocks = kl.uint64(graph.sets.bits[2 * net] & ~alone)
-        tie = connection_to_others(blocks, weight, net_cost)
-        if tie != 0:
-            add_to_blocks(blocks, tie, place_of(alone, first, apart), connections)
-        staying += tie * kl.int64(alone == 0)
+        connection = connection_to_others(blocks, weight, net_cost)
+        if connection != 0:
+            add_to_blocks(blocks, connection, place_of(alone, first, apart), connections)
+        staying += connection * kl.int64(alone == 0)
     return staying
 
 
 @kl.device
-def add_ties_of_lanes(begin, end, here, first, graph: NetRows, connections: ConnectivityTable,
+def add_nets_of_lanes(begin, end, here, first, graph: NetRows, connections: ConnectivityTable,
                       net_cost: kl.StaticValue, apart: kl.StaticValue):
-    """Add up the ties of a vertex, AT_ONCE nets of a lane at a time.
+    """Add up the connectivity of a vertex, AT_ONCE nets of a lane at a time.
 
-    A lane asks for what it has to know of all of them before it adds any: atomics wait for all
-    that was asked before them, so nothing else would overlap.
+    Return the weight of the lane's nets that stay.  A lane loads the data of all these nets before
+    it adds any: atomics wait for all earlier loads, so nothing else would overlap.
     """
     bit = bit_of(here)
     width = kl.team_size()
@@ -121,7 +124,7 @@ def add_ties_of_lanes(begin, end, here, first, graph: NetRows, connections: Conn
     nets = AtOnce()
     blocks = AtOnce()
     alone = AtOnce()
-    ties_of = AtOnce()
+    added = AtOnce()
     left = AtOnce()
     for tile in range(begin, end, AT_ONCE * width):
         place = tile + kl.lane()
@@ -134,31 +137,31 @@ def add_ties_of_lanes(begin, end, here, first, graph: NetRows, connections: Conn
         for j in kl.static_range(AT_ONCE):
             blocks[j] &= ~alone[j]
             weight = weight_at(place + j * width, end, nets[j], graph)
-            ties_of[j] = connection_to_others(blocks[j], weight, net_cost)
-            staying += ties_of[j] * kl.int64(alone[j] == 0)
+            added[j] = connection_to_others(blocks[j], weight, net_cost)
+            staying += added[j] * kl.int64(alone[j] == 0)
         for j in kl.static_range(AT_ONCE):
-            left[j] = add_if_few(blocks[j], ties_of[j], place_of(alone[j], first, apart),
+            left[j] = add_if_few(blocks[j], added[j], place_of(alone[j], first, apart),
                                  connections)
         if width <= MOST_TOGETHER:
             if kl.team_max(kl.int64(left[0] | left[1] | left[2] | left[3] != 0)) != 0:
                 kl.team_sync()
                 for j in kl.static_range(AT_ONCE):
-                    add_together(left[j], ties_of[j], place_of(alone[j], first, apart), connections)
+                    add_together(left[j], added[j], place_of(alone[j], first, apart), connections)
                 kl.team_sync()
     return staying
 
 
 @kl.device
-def add_ties_of_one_word(begin, end, here, first, graph: NetRows, connections: ConnectivityTable,
+def add_nets_of_one_word(begin, end, here, first, graph: NetRows, connections: ConnectivityTable,
                          net_cost: kl.StaticValue, apart: kl.StaticValue):
-    """Add up what ties a vertex in block `here` to all blocks, where a word has them.
+    """Add up the connectivity of a vertex in block `here` to all blocks, if a word has them.
 
-    By its nets in the places begin ... end-1; block b is at first + b.  Returns the lane's ties
-    of nets that stay.
+    Its nets are in the places begin ... end-1; block b is at first + b.  Return the weight of the
+    lane's nets that stay.
     """
     staying = kl.int64(0)
     if kl.team_size() == 1:
-        staying = add_ties_of_lane(begin, end, here, first, graph, connections, net_cost, apart)
+        staying = add_nets_of_lane(begin, end, here, first, graph, connections, net_cost, apart)
     else:
-        staying = add_ties_of_lanes(begin, end, here, first, graph, connections, net_cost, apart)
+        staying = add_nets_of_lanes(begin, end, here, first, graph, connections, net_cost, apart)
     return staying

@@ -1,4 +1,4 @@
-"""Several partitions of a small graph: what each costs, and what its blocks weigh, all at once."""
+"""Costs and block weights of several partitions of a small graph, computed at once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from portpart.graphs import EitherGraph, Hypergraph, Nets, NetStructure, team_fo
 from portpart.primitives import STRIPES
 
 TEAM_OF_LARGE = 32
-"""Lanes for a net of many pins; few nets have many, and all others get as many for nothing."""
+"""Number of lanes for a net with many pins.
+
+Such nets are few; the lanes for all others do nothing.
+"""
 
 
 NO_PARTS = np.empty((0, 0), np.int32)
@@ -24,7 +27,7 @@ NO_PARTS = np.empty((0, 0), np.int32)
 
 
 def stacked(space: ExecutionSpace, parts: Sequence[Array]) -> Array:
-    """Partitions of a graph as the rows of an array; a single one is not copied."""
+    """Return partitions of a graph as the rows of an array; a single one is not copied."""
     if len(parts) == 1:
         return parts[0].reshape(1, -1)
     rows = space.empty(sum(map(len, parts)), np.int32).reshape(len(parts), -1)
@@ -35,10 +38,10 @@ def stacked(space: ExecutionSpace, parts: Sequence[Array]) -> Array:
 
 def costs_and_weights(graph: EitherGraph, parts: Array, num_blocks: int,
                       objective: Objective) -> tuple[np.ndarray, np.ndarray]:
-    """Twice what each partition costs, shape (count,), and its block weights, shape (count, k).
+    """Return twice the cost of each partition, and its block weights.
 
-    int64.  A net is examined by one team in each partition: not for nets of millions of pins.
-    Waits for the device.
+    Both are int64, of shapes (count,) and (count, k).  One team examines a net in each partition:
+    not for nets of millions of pins.  Waits for the device.
     """
     space, n, count, joined = graph.space, graph.num_vertices, len(parts), parts.reshape(-1)
     costs, weights = count * STRIPES, count * num_blocks
@@ -64,15 +67,16 @@ def costs_and_weights(graph: EitherGraph, parts: Array, num_blocks: int,
 
 @kl.kernel
 def candidate_weights(i, vertex_weights, parts, n, num_blocks, weights):
-    """Add vertex i % n to the weight of its block in partition i // n; atomic, independent of
-    order.
+    """Add vertex i % n to the weight of its block in partition i // n.
+
+    Atomic, independent of order.
     """
     kl.atomic_add(weights, i // n * num_blocks + parts[i], kl.value_or(vertex_weights, i % n, 1))
 
 
 @kl.device
-def spread_of_small(net, nets: Nets, parts, first, num_blocks):
-    """Number of blocks that a net touches in the partition that begins at `first`, by one lane."""
+def connectivity_of_small(net, nets: Nets, parts, first, num_blocks):
+    """Return the number of blocks that a net spans in the partition at `first`, by one lane."""
     connectivity = kl.int64(0)
     for low in range(0, num_blocks, BITS):
         once = kl.uint64(0)
@@ -85,8 +89,8 @@ def spread_of_small(net, nets: Nets, parts, first, num_blocks):
 
 
 @kl.device
-def spread_of_large(net, nets: Nets, parts, first, num_blocks, counts):
-    """The same by all lanes of a team together, with counters in its own memory."""
+def connectivity_of_large(net, nets: Nets, parts, first, num_blocks, counts):
+    """Return the same by all lanes of a team, with counters in its own memory."""
     connectivity = kl.int64(0)
     for low in range(0, num_blocks, BITS):
         for block in range(kl.lane(), BITS, kl.team_size()):
@@ -105,7 +109,7 @@ def spread_of_large(net, nets: Nets, parts, first, num_blocks, counts):
 
 @kl.device
 def add_cost(cost, which, net, nets: Nets, sums):
-    """Add twice what a net adds to a partition; atomic, independent of order."""
+    """Add twice the cost of a net to a partition.  Atomic, independent of order."""
     if cost > 0:
         kl.atomic_add(sums, which * STRIPES + net % STRIPES, 2 * cost * kl.value_or(nets.weights,
                                                                                     net, 1))
@@ -113,21 +117,21 @@ def add_cost(cost, which, net, nets: Nets, sums):
 
 @kl.kernel
 def add_small_net(i, nets: Nets, parts, num_nets, n, num_blocks, sums, net_cost: kl.StaticValue):
-    """Add what net i % num_nets costs in partition i // num_nets, if it has few pins."""
+    """Add the cost of net i % num_nets in partition i // num_nets, if it has few pins."""
     net = i % num_nets
     which = i // num_nets
     if size_of_net(net, nets) <= MAX_SMALL:
-        connectivity = spread_of_small(net, nets, parts, which * n, num_blocks)
+        connectivity = connectivity_of_small(net, nets, parts, which * n, num_blocks)
         add_cost(net_cost(connectivity), which, net, nets, sums)
 
 
 @kl.kernel
 def add_large_net(i, nets: Nets, parts, num_nets, n, num_blocks, sums, net_cost: kl.StaticValue):
-    """The same for nets of many pins, by a team."""
+    """Do the same for nets with many pins, by a team."""
     counts = kl.team_array(kl.int32, BITS)
     net = i % num_nets
     which = i // num_nets
     if size_of_net(net, nets) > MAX_SMALL:
-        connectivity = spread_of_large(net, nets, parts, which * n, num_blocks, counts)
+        connectivity = connectivity_of_large(net, nets, parts, which * n, num_blocks, counts)
         if kl.lane() == 0:
             add_cost(net_cost(connectivity), which, net, nets, sums)

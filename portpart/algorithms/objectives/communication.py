@@ -1,10 +1,10 @@
 """The communication cost J of a mapping: weight times distance in the machine.
 
-What a vertex costs on an element is the sum of weight times distance over its arcs.  With few arcs
-each candidate visits these, or the elements that they lead to.  With more, the weights into all
-elements are counted and added up from left to right: on a hierarchy all elements of a group stand
-side by side, so the weight into a group is one difference, and a candidate takes one step for each
-level.
+The cost of a vertex on an element is the sum of weight times distance over its arcs.  With few
+arcs, each candidate visits the arcs, or the elements that they lead to.  With more arcs, the
+weights into all elements are counted and added up from left to right: on a hierarchy all elements
+of a group are side by side, so the weight into a group is one difference, and a candidate takes one
+step per level.
 """
 
 from __future__ import annotations
@@ -30,40 +30,44 @@ from portpart.errors import InputError
 from portpart.graphs import MAX_TOTAL_WEIGHT, Csr, Graph
 
 FEW_COUNTED = 512
-"""Elements that a warp counts in scratch memory; up to `MAX_COUNTED` a block of threads does, and
-with more of them all arcs are visited.
+"""Number of elements that a warp counts in scratch memory.
+
+A thread block counts up to `MAX_COUNTED`; with more elements all arcs are visited.
 """
 
 ONE_LANE_FEW = 12
-"""Most neighbours whose elements one lane puts into a table rather than count all elements."""
+"""Maximum number of neighbours whose elements one lane puts into a table.
+
+With more neighbours it counts all elements.
+"""
 
 
 def check_cost(graph: Graph, longest: int) -> None:
-    """Refuse weights and distances whose products 64-bit sums may not hold."""
+    """Raise an error if 64-bit sums may not hold the products of weights and distances."""
     if graph.total_arc_weight * longest > MAX_TOTAL_WEIGHT:
         raise InputError(f"edges that weigh {graph.total_arc_weight // 2} at distances of up to "
                          f"{longest} may cost more than 2^61; divide the weights or the distances")
 
 
 def communication_cost(distances: Distances) -> Objective:
-    """J as an objective."""
+    """Return J as an objective."""
     capacity = capacity_for(distances.num_elements)
     return Objective(communication_rules(distances.kind, capacity), distances.tables,
                      low_degree_limit, wide_degree=16)
 
 
 def cost_of(graph: Graph, part: Array, distances: Distances) -> int:
-    """J of a mapping, each edge once.  Waits for the device."""
+    """Return J of a mapping, each edge once.  Waits for the device."""
     return total_cost(graph, part, communication_cost(distances))
 
 
 def capacity_for(num_elements: int) -> int:
-    """Elements whose weights are counted in scratch memory; 0 if they are too many."""
-    return next((room for room in (FEW_COUNTED, MAX_COUNTED) if num_elements <= room), 0)
+    """Return how many elements are counted in scratch memory; 0 if there are too many."""
+    return next((most for most in (FEW_COUNTED, MAX_COUNTED) if num_elements <= most), 0)
 
 
 def communication_rules(kind: str, capacity: int) -> Rules:
-    """The functions for a kind of distance; many arcs are counted for this many elements."""
+    """Return the functions for a kind of distance; `capacity` elements are counted."""
     distance = DISTANCE[kind]
     high_degree = high_degree_by_distance(distance)
     if capacity:
@@ -74,7 +78,7 @@ def communication_rules(kind: str, capacity: int) -> Rules:
 
 
 def low_degree_limit(shape: Shape) -> int:
-    """Most neighbours of a vertex of low degree: its elements are not counted."""
+    """Return the maximum degree of a vertex whose elements are not counted."""
     if shape.widest_team == 1:
         return ONE_LANE_FEW
     tabled = shape.counter is kl.int32 and shape.max_degree > MAX_ALONG
@@ -84,7 +88,7 @@ def low_degree_limit(shape: Shape) -> int:
 @kl.device
 def value_in_tree(block, count, v, graph: Csr, part, connections: ConnectivityTable,
                   tables: TreeDistances):
-    """Less the cost of v in one of `count` blocks of a hierarchy."""
+    """Return minus the cost of v in one of `count` blocks of a hierarchy."""
     cost = kl.int64(0)
     level = kl.int64(0)
     begin = kl.int64(tables.bounds[2 * block])
@@ -101,7 +105,7 @@ def value_in_tree(block, count, v, graph: Csr, part, connections: ConnectivityTa
 @kl.device
 def value_in_matrix(block, count, v, graph: Csr, part, connections: ConnectivityTable,
                     tables: MatrixDistances):
-    """Less the cost of v in one of `count` blocks, by a matrix of distances."""
+    """Return minus the cost of v in one of `count` blocks, by a matrix of distances."""
     cost = kl.int64(0)
     for other in range(count):
         weight_there = kl.int64(connections.weights[other

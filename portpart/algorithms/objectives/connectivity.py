@@ -1,12 +1,13 @@
-"""The ties of a vertex: the blocks that it touches, and the weight of its arcs into each.
+"""The connectivity of a vertex: the weight of its arcs into each block.
 
 The candidates of a vertex are the blocks of its neighbours.  With few arcs their heads are compared
 with each other, or put into a small hash table; with many, the weights into all blocks are added
 up, `CAPACITY` blocks at a time, and the candidates are these blocks or the heads of the arcs,
-whichever are fewer.  All that is in the team's scratch memory, and nothing depends on the way.
+whichever are fewer.  All data are in the team's scratch memory, and the result is the same either
+way.
 
-A connectivity is used like this, by all lanes of a team together, `first` being 0, then what
-`load` has returned, until that is the number of blocks::
+All lanes of a team use a connectivity as follows.  `first` is 0, then the value that `load`
+returned, until that is the number of blocks::
 
     end = load(v, first, ...)
     number = count(v, first, end, ...)
@@ -27,17 +28,17 @@ from portpart.graphs import Csr, degree_of
 EMPTY = -1
 
 CAPACITY = 512
-"""Blocks whose weights are counted at a time."""
+"""Number of blocks whose weights are counted at a time."""
 
 MAX_PAIRWISE = 24
-"""Most neighbours that the lanes of a team compare with each other."""
+"""Maximum number of neighbours that the lanes of a team compare with each other."""
 
 SLOTS = 64
-"""Slots of a large hash table, a power of two."""
+"""Number of slots of a large hash table, a power of two."""
 
 
 class ConnectivityTable(kl.Record):
-    """Scratch memory of a team for the ties of a vertex; what it holds depends on the connectivity.
+    """Scratch memory of a team for the connectivity of a vertex; its contents depend on the way.
 
     Attributes
     ----------
@@ -53,13 +54,13 @@ class ConnectivityTable(kl.Record):
 
 @dataclass(frozen=True)
 class Connectivity(kl.Static):
-    """Device functions as above, and how much they want in scratch memory.
+    """Device functions as above, and their sizes in scratch memory.
 
     Attributes
     ----------
     load, count, block_of, weight_of : DeviceFunction
     blocks, weights, order : int
-        Elements of the arrays of `ConnectivityTable`.
+        Numbers of elements of the arrays of `ConnectivityTable`.
     """
 
     load: kl.DeviceFunction
@@ -73,7 +74,7 @@ class Connectivity(kl.Static):
 
 @kl.device
 def has_arc_outside(v, graph: Csr, part):
-    """Whether an arc of positive weight leaves v's block; all lanes of a team together."""
+    """Whether an arc of positive weight leaves v's block.  Called by all lanes of a team."""
     here = part[v]
     outside = kl.int64(0)
     for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
@@ -82,12 +83,12 @@ def has_arc_outside(v, graph: Csr, part):
     return kl.team_sum(outside) > 0
 
 
-# few arcs: their heads are compared ----------------------------------------------------------
+# Few arcs: their heads are compared ----------------------------------------------------------
 
 
 @kl.device
 def load_heads(v, first, graph: Csr, part, connections: ConnectivityTable, num_blocks):
-    """Bring block and weight of each arc to scratch memory."""
+    """Load the block and the weight of each arc into scratch memory."""
     for j in range(kl.lane(), degree_of(v, graph), kl.team_size()):
         connections.blocks[j] = part[graph.targets[graph.begin[v] + j]]
         connections.weights[j] = kl.value_or(graph.weights, graph.begin[v] + j, 1)
@@ -97,19 +98,19 @@ def load_heads(v, first, graph: Csr, part, connections: ConnectivityTable, num_b
 
 @kl.device
 def count_arcs(v, first, end, graph: Csr, connections: ConnectivityTable):
-    """One candidate an arc."""
+    """Return the number of candidates: one per arc."""
     return degree_of(v, graph)
 
 
 @kl.device
 def block_of_head(j, v, first, end, graph: Csr, part, connections: ConnectivityTable):
-    """Block of arc j."""
+    """Return the block of arc j."""
     return connections.blocks[j]
 
 
 @kl.device
 def weight_of_head(j, count, v, block, first, end, graph: Csr, connections: ConnectivityTable):
-    """Weight of the arcs into the block of head j; 0 if an earlier head is there."""
+    """Return the weight of the arcs into the block of head j; 0 if an earlier head is there."""
     total = kl.int64(0)
     for other in range(count):
         if connections.blocks[other] == block:
@@ -120,33 +121,33 @@ def weight_of_head(j, count, v, block, first, end, graph: Csr, connections: Conn
 
 
 def pairwise(max_arcs: int) -> Connectivity:
-    """Heads are compared with each other, for at most this many."""
+    """Return the connectivity that compares at most this many heads with each other."""
     return Connectivity(load_heads, count_arcs, block_of_head, weight_of_head, max_arcs, max_arcs)
 
 
 @kl.device
 def weight_of_one(j, count, v, block, first, end, graph: Csr, connections: ConnectivityTable):
-    """Weight of arc j alone: a block is a candidate as often as arcs lead there."""
+    """Return the weight of arc j alone: a block is a candidate as often as arcs lead there."""
     return kl.int64(connections.weights[j])
 
 
 def one_by_one(max_arcs: int) -> Connectivity:
-    """Heads and weights of at most this many arcs.
+    """Return the heads and weights of at most this many arcs as connectivity.
 
     Nothing is added up: for objectives whose values do not depend on these weights.
     """
     return Connectivity(load_heads, count_arcs, block_of_head, weight_of_one, max_arcs, max_arcs)
 
 
-# few arcs: a hash table of their blocks ------------------------------------------------------
+# Few arcs: a hash table of their blocks ------------------------------------------------------
 
 
 @kl.device
 def load_table(v, first, graph: Csr, part, connections: ConnectivityTable, num_blocks,
                slots: kl.StaticValue):
-    """Bring the blocks of v's neighbours to a table: ties.blocks[slot] and ties.weights[slot].
+    """Put the blocks of v's neighbours into a table: `connections.blocks` and `weights` by slot.
 
-    The slots that are taken, ties.weights[slots] of them, are listed in `order`, in any order.
+    The used slots are listed in `order`, in any order; their number is at weights[slots].
     """
     for slot in range(kl.lane(), slots, kl.team_size()):
         connections.blocks[slot] = kl.int32(EMPTY)
@@ -172,40 +173,40 @@ def load_table(v, first, graph: Csr, part, connections: ConnectivityTable, num_b
 @kl.device
 def count_in_table(v, first, end, graph: Csr, connections: ConnectivityTable,
                    slots: kl.StaticValue):
-    """One candidate a block."""
+    """Return the number of candidates: one per block."""
     return kl.int64(connections.weights[slots])
 
 
 @kl.device
 def block_in_table(j, v, first, end, graph: Csr, part, connections: ConnectivityTable):
-    """Block of the slot that is listed at j."""
+    """Return the block of the slot that is listed at j."""
     return connections.blocks[kl.int64(connections.order[j])]
 
 
 @kl.device
 def weight_in_table(j, count, v, block, first, end, graph: Csr, connections: ConnectivityTable):
-    """Weight of the arcs into that block."""
+    """Return the weight of the arcs into the block of the slot that is listed at j."""
     return kl.int64(connections.weights[kl.int64(connections.order[j])])
 
 
 def in_table(slots: int) -> Connectivity:
-    """Blocks are put into a hash table of this many slots."""
+    """Return the connectivity that puts blocks into a hash table of this many slots."""
     return Connectivity(load_table.bound(slots=slots), count_in_table.bound(slots=slots),
                         block_in_table, weight_in_table, slots, slots + 1, slots)
 
 
-# many arcs: the weights into all blocks, some at a time --------------------------------------
+# Many arcs: the weights into all blocks, some at a time --------------------------------------
 
 
 @kl.device
 def are_blocks(v, first, end, graph: Csr):
-    """Whether the candidates among the blocks first ... end-1 are these blocks, not v's arcs."""
+    """Whether the candidates among blocks first ... end-1 are these blocks, not v's arcs."""
     return 2 * degree_of(v, graph) >= end - first
 
 
 @kl.device
 def count_weights(v, first, graph: Csr, part, connections: ConnectivityTable, num_blocks):
-    """Add up the weights of the arcs into CAPACITY blocks from `first`."""
+    """Add up the weights of the arcs into CAPACITY blocks from `first` on."""
     end = min(num_blocks, first + CAPACITY)
     for place in range(kl.lane(), end - first, kl.team_size()):
         connections.weights[place] = 0
@@ -220,13 +221,13 @@ def count_weights(v, first, graph: Csr, part, connections: ConnectivityTable, nu
 
 @kl.device
 def number_counted(v, first, end, graph: Csr, connections: ConnectivityTable):
-    """Candidates among the blocks first ... end-1."""
+    """Return the number of candidates among blocks first ... end-1."""
     return end - first if are_blocks(v, first, end, graph) else degree_of(v, graph)
 
 
 @kl.device
 def block_counted(j, v, first, end, graph: Csr, part, connections: ConnectivityTable):
-    """Block number j of these, or the block of arc j."""
+    """Return candidate j: block first + j, or the block of arc j."""
     block = kl.int32(first + j)
     if not are_blocks(v, first, end, graph):
         block = part[graph.targets[graph.begin[v] + j]]
@@ -235,7 +236,7 @@ def block_counted(j, v, first, end, graph: Csr, part, connections: ConnectivityT
 
 @kl.device
 def weight_counted(j, count, v, block, first, end, graph: Csr, connections: ConnectivityTable):
-    """Weight of v's arcs into the block of candidate j, at one candidate of that block."""
+    """Return the weight of v's arcs into the block of candidate j, for one candidate per block."""
     total = kl.int64(0)
     if block >= first and block < end:
         total = connections.weights[block - first]
@@ -250,12 +251,12 @@ COUNTED = Connectivity(count_weights, number_counted, block_counted, weight_coun
 """The weights into all blocks are counted."""
 
 
-# many arcs: the weights into all blocks before each ------------------------------------------
+# Many arcs: the weights into all blocks before each ------------------------------------------
 
 
 @kl.device
 def sum_up_weights(v, first, graph: Csr, part, connections: ConnectivityTable, num_blocks):
-    """Set ties.weights[b] to the weight of v's arcs into the blocks before b, for b up to k."""
+    """connections.weights[b] = the weight of v's arcs into the blocks before b, for b up to k."""
     for b in range(kl.lane(), num_blocks + 1, kl.team_size()):
         connections.weights[b] = 0
     kl.team_sync()
@@ -279,46 +280,46 @@ def sum_up_weights(v, first, graph: Csr, part, connections: ConnectivityTable, n
 
 @kl.device
 def count_blocks(v, first, end, graph: Csr, connections: ConnectivityTable):
-    """One candidate a block."""
+    """Return the number of candidates: one per block."""
     return end
 
 
 @kl.device
 def block_at(j, v, first, end, graph: Csr, part, connections: ConnectivityTable):
-    """Block j."""
+    """Return block j."""
     return kl.int32(j)
 
 
 @kl.device
 def weight_between(j, count, v, block, first, end, graph: Csr, connections: ConnectivityTable):
-    """Weight of the arcs into block j."""
+    """Return the weight of the arcs into block j."""
     return kl.int64(connections.weights[j + 1]) - kl.int64(connections.weights[j])
 
 
 def summed_up(capacity: int) -> Connectivity:
-    """Weights into blocks are counted and added up from left to right, for this many blocks."""
+    """Return the connectivity that adds weights up from left to right, for this many blocks."""
     return Connectivity(sum_up_weights, count_blocks, block_at, weight_between,
                         weights=capacity + 1)
 
 
-# any number of arcs, one by one --------------------------------------------------------------
+# Any number of arcs, one by one --------------------------------------------------------------
 
 
 @kl.device
 def load_nothing(v, first, graph: Csr, part, connections: ConnectivityTable, num_blocks):
-    """Leave the arcs where they are."""
+    """Load nothing; the arcs are read from the graph."""
     return num_blocks
 
 
 @kl.device
 def block_of_arc(j, v, first, end, graph: Csr, part, connections: ConnectivityTable):
-    """Block of arc j."""
+    """Return the block of arc j."""
     return part[graph.targets[graph.begin[v] + j]]
 
 
 @kl.device
 def weight_of_arc(j, count, v, block, first, end, graph: Csr, connections: ConnectivityTable):
-    """Weight of arc j alone: a block is a candidate as often as arcs lead there."""
+    """Return the weight of arc j alone: a block is a candidate as often as arcs lead there."""
     return kl.value_or(graph.weights, graph.begin[v] + j, 1)
 
 

@@ -14,36 +14,42 @@ from portpart.algorithms.objectives.connectivity import (
 from portpart.backends import language as kl
 
 COUNTING_TEAM = 32
-"""Lanes that count the neighbours of a vertex in scratch memory."""
+"""Number of lanes that count the neighbours of a vertex in scratch memory."""
 
 HUB_TEAM = 256
-"""Lanes for a hub, a vertex with too many arcs for the lanes that others get."""
+"""Number of lanes for a hub, a vertex with too many arcs for the lanes of other vertices."""
 
 PAIRWISE_BYTES = 14 * 1024
-"""What the blocks and weights of neighbours take at most of a block's scratch memory, with counters
-of 32 bits; a quarter of it with those of 64 bits.
+"""Maximum scratch memory that blocks and weights of neighbours take in a thread block.
+
+This is for counters of 32 bits; those of 64 bits get a quarter of it.
 """
 
 ONE_LANE_PAIRWISE = 8
-"""Most neighbours that one lane compares with each other rather than count in two rounds."""
+"""Maximum number of neighbours that one lane compares with each other.
+
+It counts more neighbours in two rounds.
+"""
 
 PAIRWISE_DEGREE = 8
-"""Up to this mean degree neighbours are compared; the more there are, the more blocks they share,
-and a hash table has each of these once."""
+"""Neighbours are compared up to this mean degree.
+
+The more neighbours there are, the more blocks they share, and a hash table has each block once.
+"""
 
 MAX_IN_TABLE = 48
-"""Most neighbours whose blocks are put into a table of `SLOTS` slots."""
+"""Maximum number of neighbours whose blocks are put into a table of `SLOTS` slots."""
 
 
 @kl.device
 def one_distance(a, b, tables: objective.Tables):
-    """1 for two different blocks."""
+    """Return 1 for two different blocks, else 0."""
     return kl.int64(a != b)
 
 
 @kl.device
 def mean_of_admitted(found: objective.BestTarget, tables: objective.Tables):
-    """The mean value of the blocks that v touches and might go to (Jet, equation 4.10)."""
+    """Return the mean value of the admitted blocks that v is connected to (Jet, equation 4.10)."""
     result = kl.int64(0)
     if found.admitted > 0:
         result = found.total // found.admitted
@@ -51,18 +57,19 @@ def mean_of_admitted(found: objective.BestTarget, tables: objective.Tables):
 
 
 def value_of_low_degree(max_degree: int) -> objective.BlockScore:
-    """For vertices with at most this many neighbours."""
+    """Return the score for vertices with at most this many neighbours."""
     connectivity = in_table(SLOTS) if max_degree > MAX_PAIRWISE else pairwise(max(1, max_degree))
     return objective.BlockScore(connectivity)
 
 
 def low_degree_limit(shape: objective.Shape) -> int:
-    """Most neighbours of a vertex of low degree: its weights into all blocks are not counted.
+    """Return the maximum degree of a vertex whose weights into all blocks are not counted.
 
-    A single lane always counts, unless that takes several rounds: -1, even where there are none.
+    A single lane always counts, unless that takes several rounds: -1, even if there are no
+    neighbours.
     """
-    room = PAIRWISE_BYTES if shape.counter is kl.int32 else PAIRWISE_BYTES // 4
-    max_degree = min(MAX_PAIRWISE, room // (HUB_TEAM // shape.team * entry_bytes(shape.counter)))
+    size = PAIRWISE_BYTES if shape.counter is kl.int32 else PAIRWISE_BYTES // 4
+    max_degree = min(MAX_PAIRWISE, size // (HUB_TEAM // shape.team * entry_bytes(shape.counter)))
     if shape.widest_team == 1:
         return min(ONE_LANE_PAIRWISE, max_degree) if shape.num_blocks > CAPACITY else -1
     if shape.team > 1 and shape.counter is kl.int32 and shape.mean_degree > PAIRWISE_DEGREE:
@@ -71,7 +78,7 @@ def low_degree_limit(shape: objective.Shape) -> int:
 
 
 def entry_bytes(counter: kl.Word) -> int:
-    """Bytes of a block and a weight."""
+    """Return the bytes of a block and a weight."""
     return 4 + (4 if counter is kl.int32 else 8)
 
 

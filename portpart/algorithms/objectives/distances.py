@@ -15,8 +15,7 @@ from portpart.graphs import Csr, Topology
 # Distances of a topology inside kernels, without k x k memory for hierarchies ------------------
 #
 # An element of a hierarchy has a code: the digits of its place on each level, innermost lowest,
-# each
-# in separate bits.  The highest bit in which two codes differ gives the level that both share.
+# each in separate bits.  The highest bit in which two codes differ gives the level that both share.
 #
 #     4:8:6    element 0   000 000 00     the highest bit that differs is   0 or 1: level 1 is
 # shared
@@ -27,7 +26,7 @@ from portpart.graphs import Csr, Topology
 
 
 MAX_COUNTED = 4096
-"""With more elements, weights into all of them are not counted, and bounds are not needed."""
+"""With more elements, weights into all of them are not counted, and `bounds` is not needed."""
 
 
 class TreeDistances(Tables):
@@ -38,12 +37,12 @@ class TreeDistances(Tables):
     codes : array of int64, shape (k,)
         The code of each element.
     apart : array of int64, shape (number of bits + 1,)
-        The distance of elements whose codes differ in that many bits: in the lowest ones.
+        The distance of elements whose codes differ in at most this many lowest bits.
     lengths : array of int64, shape (l + 1,)
-        The distance of elements that share a level, 0 for the same element.
+        The distance of elements that share a level; 0 for the same element.
     bounds : array of int64, shape (2 (l + 1) k,)
-        Level by level, from single elements on, the first element of the group of each element
-        and the end of it; with more than `MAX_COUNTED` elements a single 0.
+        Level by level, from single elements on, the first element of the group of each element and
+        the end of the group; with more than `MAX_COUNTED` elements a single 0.
     """
 
     codes: Array
@@ -73,7 +72,7 @@ class Distances:
     Attributes
     ----------
     kind : str
-        ``"tree"`` or ``"matrix"``: which function of `DISTANCE` kernels have to be made with.
+        ``"tree"`` or ``"matrix"``: the function of `DISTANCE` that kernels use.
     tables : TreeDistances or MatrixDistances
         The last argument of that function.
     num_elements : int
@@ -85,7 +84,7 @@ class Distances:
 
 
 def distances_on(space: ExecutionSpace, topology: Topology) -> Distances:
-    """Bring a topology to a space."""
+    """Copy a topology to a space."""
     make = _tree if topology.is_hierarchy else _matrix
     kind = "tree" if topology.is_hierarchy else "matrix"
     return Distances(kind, make(space, topology), topology.num_elements)
@@ -117,42 +116,42 @@ def _matrix(space: ExecutionSpace, topology: Topology) -> MatrixDistances:
 
 @kl.device
 def tree_distance(a, b, tables: TreeDistances):
-    """Distance of elements a and b of a hierarchy."""
+    """Return the distance of elements a and b of a hierarchy."""
     return tables.apart[64 - kl.clz(kl.uint64(tables.codes[a] ^ tables.codes[b]))]
 
 
 @kl.device
 def matrix_distance(a, b, tables: MatrixDistances):
-    """Distance of elements a and b by the matrix."""
+    """Return the distance of elements a and b by the matrix."""
     return tables.lengths[kl.int64(a) * tables.num_elements + kl.int64(b)]
 
 
 DISTANCE = {"tree": tree_distance, "matrix": matrix_distance}
 
 
-# Values of blocks by any distance: less the cost of a vertex there -----------------------------
+# Values of blocks by any distance: minus the cost of a vertex there ----------------------------
 #
-# With very few arcs each candidate visits these; with few, the blocks that they lead
-# to, from a hash table; else the arcs again, where nothing better is known of the distance.
+# With very few arcs each candidate visits these; with few, the blocks that they lead to, from a
+# hash table; else the arcs again, if there is no faster way for the distance.
 
 
 MAX_ALONG = 8
-"""Most arcs that each candidate visits."""
+"""Maximum number of arcs that each candidate visits."""
 
 FEW_SLOTS = 16
-"""Slots for this many arcs at most."""
+"""Number of slots of a small table, and maximum number of its arcs."""
 
 
 @kl.device
 def far_from_all(found: BestTarget, tables: Tables):
-    """The value of a block that is as far from all neighbours as blocks can be."""
+    """Return the value of a block that has the maximum distance from all neighbours."""
     return -(tables.max_distance * found.total)
 
 
 @kl.device
 def value_by_heads(block, count, v, graph: Csr, part, connections: connectivity.ConnectivityTable,
                    tables: Tables, distance: kl.StaticValue):
-    """Less the cost of v in a block."""
+    """Return minus the cost of v in a block."""
     cost = kl.int64(0)
     for j in range(count):
         cost += connections.weights[j] * distance(block, connections.blocks[j], tables)
@@ -162,7 +161,7 @@ def value_by_heads(block, count, v, graph: Csr, part, connections: connectivity.
 @kl.device
 def value_by_table(block, count, v, graph: Csr, part, connections: connectivity.ConnectivityTable,
                    tables: Tables, distance: kl.StaticValue):
-    """Less the cost of v in a block."""
+    """Return minus the cost of v in a block."""
     cost = kl.int64(0)
     for other in range(count):
         slot = kl.int64(connections.order[other])
@@ -173,7 +172,7 @@ def value_by_table(block, count, v, graph: Csr, part, connections: connectivity.
 @kl.device
 def value_along_arcs(block, count, v, graph: Csr, part, connections: connectivity.ConnectivityTable,
                      tables: Tables, distance: kl.StaticValue):
-    """Less the cost of v in a block."""
+    """Return minus the cost of v in a block."""
     cost = kl.int64(0)
     for arc in range(graph.begin[v], graph.end[v]):
         there = part[graph.targets[arc]]
@@ -183,7 +182,7 @@ def value_along_arcs(block, count, v, graph: Csr, part, connections: connectivit
 
 @dataclass(frozen=True)
 class LowDegreeByDistance:
-    """From the most neighbours, how the blocks of such a vertex are valued."""
+    """A function from the maximum degree to the block score for such vertices."""
 
     distance: kl.DeviceFunction
 
@@ -197,5 +196,5 @@ class LowDegreeByDistance:
 
 
 def high_degree_by_distance(distance: kl.DeviceFunction) -> BlockScore:
-    """For vertices with any number of neighbours."""
+    """Return the score for vertices with any number of neighbours."""
     return BlockScore(connectivity.ALONG_ARCS, value_along_arcs.bound(distance=distance))

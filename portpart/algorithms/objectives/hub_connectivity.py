@@ -1,10 +1,10 @@
-"""What ties a hub to blocks, summed up piece by piece and kept until its nets change.
+"""Connectivity of hubs, summed up chunk by chunk and kept until their nets change.
 
-A vertex of thousands of nets would keep one team busy while all others wait.  So several teams add
+A vertex of thousands of nets would keep one team busy while all others wait, so several teams add
 up chunks of it.  A row of sums has, for each block, the weight of nets that leave their block with
-the hub, because it is their only pin there, and that of nets that stay; then the weight of all that
-stay, and the weight of nets that span other blocks.  A move to a block costs more by all that stays
-but the nets connected to that block.
+the hub, because it is their only pin there, and the weight of nets that stay; then the weight of
+all nets that stay, and the weight of nets that span other blocks.  A move to a block increases the
+cost by the weight of all nets that stay, except those connected to that block.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from portpart.algorithms.objectives.bitset_connectivity import (
     BOTH_KINDS,
     STAYING,
-    add_ties_of_one_word,
+    add_nets_of_one_word,
 )
 from portpart.algorithms.objectives.connectivity import (
     Connectivity,
@@ -30,19 +30,19 @@ from portpart.backends import language as kl
 
 @kl.device
 def first_sum(v, graph: NetRows):
-    """Where the row of sums of a hub begins."""
+    """Return where the row of sums of a hub begins."""
     return kl.int64(graph.hub_sums.row[v]) * (2 * graph.sets.blocks + 2)
 
 
 @kl.device
 def take_row_of_sums(v, row, hub_sums: HubSums):
-    """Give a hub a row of sums."""
+    """Assign a row of sums to a hub."""
     hub_sums.row[v] = kl.int32(row)
 
 
 @kl.device
 def clear_sums_of(v, graph: NetRows):
-    """Clear the sums of a hub, which is summed up again.  All lanes of a team together."""
+    """Clear the sums of a hub, which will be summed up again.  Called by all lanes of a team."""
     first = first_sum(v, graph)
     for j in range(kl.lane(), 2 * graph.sets.blocks + 2, kl.team_size()):
         graph.hub_sums.sums[first + j] = 0
@@ -50,7 +50,7 @@ def clear_sums_of(v, graph: NetRows):
 
 @kl.device
 def weight_of_split(begin, end, graph: NetRows):
-    """The weight of a lane's nets at places begin ... end-1 that touch several blocks."""
+    """Return the weight of a lane's nets at places begin ... end-1 that span several blocks."""
     outside = kl.int64(0)
     for place in range(begin + kl.lane(), end, kl.team_size()):
         net = graph.targets[place]
@@ -60,40 +60,47 @@ def weight_of_split(begin, end, graph: NetRows):
 
 
 COPY = BOTH_KINDS + 1
-"""Words of a copy of the sums of a piece: an odd number, so that copies of one sum are in different
-banks."""
+"""Number of words of a copy of the sums of a chunk.
+
+It is odd, so that copies of a sum are in different banks.
+"""
 
 
 COPIES = 16
-"""Copies of the sums of a piece, if they are of 32 bits: lanes that add to the same one wait for
-each other.  Copies of 64 bits would take more scratch memory than there is."""
+"""Number of copies of the sums of a chunk, if they have 32 bits.
+
+Lanes that add to the same copy wait for each other.  Copies of 64 bits would not fit into scratch
+memory.
+"""
 
 
 @dataclass(frozen=True)
 class PieceSums(kl.Static):
-    """How the nets of a piece are added up in scratch memory, as numbers of a type."""
+    """How the nets of a chunk are added up in scratch memory, as numbers of a type."""
 
     rules: Rules
     counter: kl.Word
 
     @property
     def copies(self) -> int:
-        """How many there are."""
+        """Number of copies."""
         return COPIES if self.counter is kl.int32 else 1
 
     @property
     def words(self) -> int:
-        """Words of all of them."""
+        """Number of words of all copies."""
         return self.copies * COPY
 
 
 @kl.device
 def add_to_sums(v, begin, end, here, knows_split, graph: NetRows, connections: ConnectivityTable,
                 sums: PieceSums):
-    """Add the nets of hub v at places begin ... end-1 to its sums; atomic, independent of order.
+    """Add the nets of hub v at places begin ... end-1 to its sums.
 
-    The weight of split nets is not needed where some are known to exist.  All lanes
-    of a team together.
+    Atomic, independent of order.
+
+    The weight of split nets is not needed if the hub is known to have some.  Called by all lanes of
+    a team.
     """
     num_blocks = kl.int64(graph.sets.blocks)
     for b in range(kl.lane(), num_blocks, kl.team_size()):
@@ -102,7 +109,7 @@ def add_to_sums(v, begin, end, here, knows_split, graph: NetRows, connections: C
             connections.weights[copy * COPY + STAYING + b] = 0
     kl.team_sync()
     copy_begin = kl.lane() % sums.copies * COPY
-    staying = kl.team_sum(add_ties_of_one_word(begin, end, here, copy_begin, graph, connections,
+    staying = kl.team_sum(add_nets_of_one_word(begin, end, here, copy_begin, graph, connections,
                                             sums.rules.net_cost, True))
     split = kl.int64(0)
     if not knows_split:
@@ -126,26 +133,26 @@ def add_to_sums(v, begin, end, here, knows_split, graph: NetRows, connections: C
 
 
 @kl.device
-def summed_tie(j, count, v, block, first, end, graph: NetRows, connections: ConnectivityTable):
-    """What ties v to block j."""
+def summed_weight(j, count, v, block, first, end, graph: NetRows, connections: ConnectivityTable):
+    """Return the connectivity of v to block j."""
     place = first_sum(v, graph) + j
     return graph.hub_sums.sums[place] + graph.hub_sums.sums[place + graph.sets.blocks]
 
 
-SUMMED_TIES = Connectivity(load_nothing, count_blocks, block_at, summed_tie)
-"""The blocks that a hub is tied to by its sums."""
+SUMMED_CONNECTIVITY = Connectivity(load_nothing, count_blocks, block_at, summed_weight)
+"""The connectivity of a hub by its sums."""
 
 
 @kl.device
 def is_split_by_sums(v, graph: NetRows, part):
-    """Whether a net of hub v with some weight touches several blocks."""
+    """Whether a net of hub v with positive weight spans several blocks."""
     first = first_sum(v, graph)
     return graph.hub_sums.sums[first + 2 * graph.sets.blocks + 1] > 0
 
 
 @kl.device
 def note_loss_by_sums(v, graph: NetRows, part, found: BestTarget):
-    """found.own = what nets cost more that hub v brings to its best block, if it moves there."""
+    """found.own = the cost of nets that hub v adds to its best block if it moves there."""
     if kl.lane() == 0:
         loss = kl.int64(0)
         if found.block >= 0:

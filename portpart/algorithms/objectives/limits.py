@@ -1,4 +1,4 @@
-"""What the weights of blocks are measured against, and what is known about packing into it."""
+"""Limits of block weights, and cached answers about packing weights into them."""
 
 from __future__ import annotations
 
@@ -10,26 +10,25 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-# What a call has determined about packing weights into its limits ------------------------------
+# Cached answers of a call about packing weights into its limits --------------------------------
 #
 # Several partitions of a call end with the same weights and capacities, and a long search would
-# take
-# as long each time.
+# take as long each time.
 
 
 Found = TypeVar("Found")
 
 
 class AnswerCache:
-    """Answers to questions about arrays."""
+    """Cached answers to questions about arrays."""
 
     def __init__(self) -> None:
         self._answers: dict[tuple[str, bytes], Any] = {}
 
     def once(self, question: str, answer: Callable[[], Found], *arrays: np.ndarray) -> Found:
-        """The answer, which depends on the arrays only; when they come again it is known.
+        """Return the answer, which depends on the arrays only; it is computed once.
 
-        It is not to be changed.
+        The answer must not be changed.
         """
         digest = blake2b(digest_size=16)
         for array in arrays:
@@ -42,7 +41,7 @@ class AnswerCache:
         return found
 
 
-# What the weights of blocks are measured against -----------------------------------------------
+# Limits and mean weights of blocks -------------------------------------------------------------
 
 
 class Balance:
@@ -52,17 +51,17 @@ class Balance:
     ----------
     num_blocks : int
     max_block_weight : int
-        No block may weigh more; the largest limit where blocks differ.
+        Limit of a block; the largest one if blocks differ.
     mean_block_weight : int
         Total weight over the number of blocks, rounded down.
     limits, means : numpy.ndarray of int64, shape (k,)
-        The same for each block.
+        Limit and mean weight of each block.
     are_alike : bool
-        Whether these were not given: all blocks have the same.
+        Whether no limits were given: all blocks have the same.
     imbalance : float
-        The requested imbalance, which METIS gets.
+        The requested imbalance, which is passed to METIS.
     known : AnswerCache
-        What has been determined about packing weights into these limits.
+        Cached answers about packing weights into these limits.
     """
 
     def __init__(self, num_blocks: int, max_block_weight: int, mean_block_weight: int,
@@ -86,16 +85,16 @@ class Balance:
         return np.full(self.num_blocks, self.mean_block_weight, np.int64)
 
     def with_limits(self, limits: np.ndarray) -> Balance:
-        """The same with other limits of the blocks; the largest is what it was."""
+        """Return the same with other limits of the blocks; the largest limit stays the same."""
         return Balance(self.num_blocks, self.max_block_weight, self.mean_block_weight, limits,
                        self.means, self.imbalance, self.known)
 
     @property
     def open_below(self) -> np.ndarray:
-        """Blocks below these weights take vertices; the closed zone up to the limit stays closed.
+        """Blocks below these weights accept vertices; blocks between them and the limit do not.
 
-        The zone is a hundredth of the limit, at most 100 (Jet's released code), and never so wide
-        that no block of mean weight could take a vertex.
+        The closed zone is a hundredth of the limit, at most 100 (Jet's released code), and never so
+        wide that no block of mean weight could accept a vertex.
         """
         if self.are_alike:
             return np.full(self.num_blocks, self.one_open_below, np.int64)
@@ -105,27 +104,30 @@ class Balance:
 
     @property
     def one_open_below(self) -> int:
-        """The same of one block, where all are alike."""
+        """The same for one block, if all are alike."""
         limit = self.max_block_weight
         return max(limit - min(100, limit // 100), min(limit, self.mean_block_weight + 1))
 
     @property
     def shares(self) -> np.ndarray | None:
-        """Share of the total weight that each block is meant to have; None if they are equal."""
+        """Requested share of each block in the total weight; None if they are equal."""
         if self.are_alike:
             return None
         return np.maximum(self.limits, 1) / np.maximum(self.limits, 1).sum(dtype=np.float64)
 
     def overload(self, weights: np.ndarray) -> int:
-        """Most by which a block of these weights exceeds its limit; not positive if none does."""
+        """Return the maximum by which a block of these weights exceeds its limit.
+
+        It is not positive if no block does.
+        """
         return int((weights - self.limits).max(initial=-(2**62)))
 
     def cluster_limit(self, coarsest: int, max_share: float | None = 0.25) -> int:
-        """Most that a coarse vertex may weigh, so that blocks can be made of such vertices.
+        """Return the maximum weight of a coarse vertex, with which blocks can still be made.
 
-        A share of a block; of the smallest one where blocks differ, but no less than twice the
-        mean weight of `coarsest` vertices, for else coarsening would stall.  Without a share all
-        that vertices can weigh.
+        It is a share of a block; of the smallest one if blocks differ, but at least twice the mean
+        weight of `coarsest` vertices, since coarsening would stall otherwise.  Without a share it
+        is the weight of all vertices.
         """
         total = int(self.means.sum()) + self.num_blocks
         if max_share is None:
@@ -138,10 +140,10 @@ class Balance:
 
 
 def balance_of(limits: np.ndarray, weight: int) -> Balance:
-    """What blocks of these limits, which may differ, are measured against with so much in all."""
-    count, room = len(limits), int(limits.sum())
-    imbalance = max(0.0, room / max(1, weight) - 1)
+    """Return the balance of blocks with these limits, which may differ, for this total weight."""
+    count, capacity = len(limits), int(limits.sum())
+    imbalance = max(0.0, capacity / max(1, weight) - 1)
     if (limits == limits[0]).all():
         return Balance(count, int(limits[0]), weight // count, imbalance=imbalance)
-    means = (limits * (weight / max(1, room))).astype(np.int64)
+    means = (limits * (weight / max(1, capacity))).astype(np.int64)
     return Balance(count, int(limits.max()), int(means.max()), limits, means, imbalance)

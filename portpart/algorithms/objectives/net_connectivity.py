@@ -1,13 +1,14 @@
-"""What ties a vertex to the blocks of the other pins of its nets.
+"""Connectivity of a vertex to the blocks of the other pins of its nets.
 
-The blocks of a word are counted at a time, and words of which no net of the vertex touches a block
-are passed over.  A net that touches more blocks than a word has ties the vertex to nearly all of
-them: it weighs where other nets lead, but makes no block a candidate, unless there are no others.
+The blocks of a word are counted at a time; words with no block that a net of the vertex spans are
+skipped.  A net that spans more blocks than a word has connects the vertex to nearly all of them:
+its weight is added to blocks that other nets lead to, but it makes no block a candidate, unless
+there are no other nets.
 """
 
 from __future__ import annotations
 
-from portpart.algorithms.objectives.bitset_connectivity import add_ties_of_one_word
+from portpart.algorithms.objectives.bitset_connectivity import add_nets_of_one_word
 from portpart.algorithms.objectives.connectivity import Connectivity, ConnectivityTable
 from portpart.algorithms.objectives.pin_state import (
     BITS,
@@ -24,16 +25,19 @@ from portpart.backends import language as kl
 from portpart.graphs import Csr
 
 CAPACITY = BITS
-"""Blocks whose weights are counted at a time: those of a word."""
+"""Number of blocks whose weights are counted at a time: those of a word."""
 
 BASE, WIDEST, NOTES = 0, 1, 2
-"""What `ConnectivityTable.blocks` notes: the first block that is counted, and how many blocks a net
-may touch that makes them candidates; and how much that is."""
+"""Places in `ConnectivityTable.blocks`, and their number.
+
+BASE has the first counted block, WIDEST the maximum connectivity of a net that makes blocks
+candidates.
+"""
 
 
 @kl.device
 def net_connection(net, here, graph: NetRows, net_cost: kl.StaticValue):
-    """What a pin in block `here` ties to each block of the net's other pins."""
+    """Return the weight that connects a pin in block `here` to each block of other pins."""
     others = connectivity_without(net, here, graph)
     step = net_cost(others + 1) - net_cost(others)
     if step != 0:
@@ -43,7 +47,7 @@ def net_connection(net, here, graph: NetRows, net_cost: kl.StaticValue):
 
 @kl.device
 def blocks_in_word(net, here, base, graph: NetRows):
-    """The blocks from `base` on that a net with words has other pins in than one `here`."""
+    """Return the blocks from `base` on with pins of a net with words, other than one in `here`."""
     blocks = graph.sets.bits[place_of_word(net, base, graph.sets)]
     if here >> WORD_SHIFT == base >> WORD_SHIFT and is_alone(net, here, graph):
         blocks ^= bit_of(here)
@@ -51,12 +55,12 @@ def blocks_in_word(net, here, base, graph: NetRows):
 
 
 @kl.device
-def add_tie(net, here, tie, first, end, graph: NetRows, connections: ConnectivityTable):
-    """Add a tie to each of the blocks first ... end-1 that has other pins than one `here`."""
+def add_net(net, here, added, first, end, graph: NetRows, connections: ConnectivityTable):
+    """Add a weight to each of the blocks first ... end-1 with pins other than one in `here`."""
     if has_words(net, graph.sets):
         blocks = blocks_in_word(net, here, first, graph)
         while blocks != 0:
-            kl.team_atomic_add(connections.weights, kl.ctz(blocks), tie)
+            kl.team_atomic_add(connections.weights, kl.ctz(blocks), added)
             blocks &= blocks - kl.uint64(1)
     else:
         begin = kl.int64(graph.nets.begin[net])
@@ -64,23 +68,23 @@ def add_tie(net, here, tie, first, end, graph: NetRows, connections: Connectivit
             entry = kl.int64(graph.sets.touched[place])
             block = entry >> 1
             if block >= first and block < end and entry != 2 * here + 1:
-                kl.team_atomic_add(connections.weights, block - first, tie)
+                kl.team_atomic_add(connections.weights, block - first, added)
 
 
 @kl.device
-def add_wide_tie(net, here, tie, first, graph: NetRows, connections: ConnectivityTable):
-    """The same for a net of many blocks: to blocks with other connections, and to `here`."""
+def add_wide_net(net, here, added, first, graph: NetRows, connections: ConnectivityTable):
+    """Do the same for a net of many blocks: only blocks with other connections, and `here`."""
     blocks = blocks_in_word(net, here, first, graph)
     while blocks != 0:
         place = kl.ctz(blocks)
         if connections.weights[place] != 0 or first + place == here:
-            kl.team_atomic_add(connections.weights, place, tie)
+            kl.team_atomic_add(connections.weights, place, added)
         blocks &= blocks - kl.uint64(1)
 
 
 @kl.device
 def first_touched(net, first, end, graph: NetRows):
-    """The first word of blocks first ... end-1 that a net touches, or `end`."""
+    """Return the first word of blocks first ... end-1 that a net spans, or `end`."""
     found = kl.int64(end)
     if has_words(net, graph.sets):
         for base in range(first, end, BITS):
@@ -99,9 +103,9 @@ def first_touched(net, first, end, graph: NetRows):
 @kl.device
 def note_words(v, first, here, graph: NetRows, connections: ConnectivityTable, num_blocks,
                net_cost: kl.StaticValue):
-    """Note the next word of blocks, from `first` on, and how many a net may touch.
+    """Store the next word of blocks, from `first` on, and the maximum connectivity of a net.
 
-    With a single word it is that one.  All lanes of a team together.
+    If there is a single word, it is that one.  Called by all lanes of a team.
     """
     found = kl.int64(first)
     widest = kl.int64(BITS)
@@ -130,9 +134,9 @@ def note_words(v, first, here, graph: NetRows, connections: ConnectivityTable, n
 
 
 @kl.device
-def count_ties(v, first, graph: NetRows, part, connections: ConnectivityTable, num_blocks,
-               net_cost: kl.StaticValue):
-    """Add up what ties v to the next CAPACITY blocks that its nets touch, from `first` on."""
+def count_connectivity(v, first, graph: NetRows, part, connections: ConnectivityTable, num_blocks,
+                       net_cost: kl.StaticValue):
+    """Add up the connectivity of v to the next CAPACITY blocks of its nets, from `first` on."""
     here = kl.int64(part[v])
     base = note_words(v, first, here, graph, connections, num_blocks, net_cost)
     end = min(num_blocks, base + CAPACITY)
@@ -142,7 +146,7 @@ def count_ties(v, first, graph: NetRows, part, connections: ConnectivityTable, n
     widest = kl.int64(connections.blocks[WIDEST])
     wide = kl.int64(0)
     if graph.sets.width == 1:
-        add_ties_of_one_word(kl.int64(graph.begin[v]), kl.int64(graph.end[v]), here, 0, graph,
+        add_nets_of_one_word(kl.int64(graph.begin[v]), kl.int64(graph.end[v]), here, 0, graph,
                              connections, net_cost, False)
     else:
         for place in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
@@ -150,15 +154,15 @@ def count_ties(v, first, graph: NetRows, part, connections: ConnectivityTable, n
             if connectivity_of(net, graph.sets) > widest:
                 wide += 1
             else:
-                tie = net_connection(net, here, graph, net_cost)
-                if tie != 0:
-                    add_tie(net, here, tie, base, end, graph, connections)
+                added = net_connection(net, here, graph, net_cost)
+                if added != 0:
+                    add_net(net, here, added, base, end, graph, connections)
     kl.team_sync()
     if wide != 0 and base < end:
         for place in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
             net = graph.targets[place]
             if connectivity_of(net, graph.sets) > widest:
-                add_wide_tie(net, here, net_connection(net, here, graph, net_cost), base, graph,
+                add_wide_net(net, here, net_connection(net, here, graph, net_cost), base, graph,
                              connections)
     kl.team_sync()
     return end
@@ -166,23 +170,23 @@ def count_ties(v, first, graph: NetRows, part, connections: ConnectivityTable, n
 
 @kl.device
 def count_blocks(v, first, end, graph: Csr, connections: ConnectivityTable):
-    """One candidate a block."""
+    """Return the number of candidates: one per block."""
     return end - kl.int64(connections.blocks[BASE])
 
 
 @kl.device
 def block_counted(j, v, first, end, graph: Csr, part, connections: ConnectivityTable):
-    """Block number j of these."""
+    """Return candidate j."""
     return kl.int32(connections.blocks[BASE] + j)
 
 
 @kl.device
 def weight_counted(j, count, v, block, first, end, graph: Csr, connections: ConnectivityTable):
-    """What ties v to it."""
+    """Return the connectivity of v to candidate j."""
     return kl.int64(connections.weights[j])
 
 
-def counted_ties(net_cost: kl.DeviceFunction) -> Connectivity:
-    """The blocks that a vertex is connected to, word by word, for a net cost."""
-    return Connectivity(count_ties.bound(net_cost=net_cost), count_blocks, block_counted,
+def counted_connectivity(net_cost: kl.DeviceFunction) -> Connectivity:
+    """Return the connectivity that is counted word by word, for a net cost."""
+    return Connectivity(count_connectivity.bound(net_cost=net_cost), count_blocks, block_counted,
                         weight_counted, NOTES, CAPACITY)

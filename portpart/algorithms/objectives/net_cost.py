@@ -1,10 +1,10 @@
 """The cost of nets by the number of blocks that they span: km1, cut and sum of external degrees.
 
-A net cost is a function of the number of blocks that a net of weight 1 spans.  A vertex costs least
-where its nets are already: without it a net spans λ blocks; in each of these the net costs
-net_cost(λ), elsewhere net_cost(λ + 1).  So the connection of a vertex to the blocks of the other
-pins weighs net_cost(λ + 1) - net_cost(λ) times the net's weight, and the value of a block is the
-sum of these (`net_connectivity.py`), as it is for the cut of a graph.
+A net cost is a function of the number of blocks that a net of weight 1 spans.  The best block of a
+vertex is one that its nets span already: without the vertex a net spans λ blocks; the net costs
+net_cost(λ) if the vertex is in one of these, and net_cost(λ + 1) elsewhere.  So the net connects
+the vertex to the blocks of its other pins with net_cost(λ + 1) - net_cost(λ) times its weight, and
+the value of a block is the sum of these (`net_connectivity.py`), as for the cut of a graph.
 """
 
 from __future__ import annotations
@@ -17,59 +17,62 @@ from portpart.algorithms.objectives import objective
 from portpart.algorithms.objectives.bitset_connectivity import AT_ONCE, AtOnce, net_at, weight_at
 from portpart.algorithms.objectives.cut import COUNTING_TEAM, mean_of_admitted, one_distance
 from portpart.algorithms.objectives.hub_connectivity import (
-    SUMMED_TIES,
+    SUMMED_CONNECTIVITY,
     is_split_by_sums,
     note_loss_by_sums,
     weight_of_split,
 )
-from portpart.algorithms.objectives.net_connectivity import counted_ties, net_connection
+from portpart.algorithms.objectives.net_connectivity import counted_connectivity, net_connection
 from portpart.algorithms.objectives.pin_state import NetRows, bit_of, is_alone, is_present
 from portpart.backends import language as kl
 from portpart.errors import InputError
 from portpart.graphs import MAX_TOTAL_WEIGHT, Hypergraph
 
 MAX_LOW_DEGREE = 256
-"""Most nets of a vertex that is no hub, with the fewest lanes."""
+"""Maximum number of nets of a vertex that is no hub, for the smallest team."""
 
 MAX_ROUNDS = 4
-"""A few lanes count no more nets each: all wait for the vertex that takes them longest."""
+"""Maximum number of nets per lane of a small team.
+
+All lanes wait for the vertex that takes longest.
+"""
 
 
 @kl.device
 def km1_cost(connectivity):
-    """Blocks beyond the first."""
+    """Return the number of blocks beyond the first."""
     return max(kl.int64(0), connectivity - 1)
 
 
 @kl.device
 def cut_cost(connectivity):
-    """1 if there are several."""
+    """Return 1 if there are several blocks, else 0."""
     return kl.int64(connectivity > 1)
 
 
 @kl.device
 def soed_cost(connectivity):
-    """Blocks, if there are several."""
+    """Return the number of blocks if there are several, else 0."""
     net_cost = kl.int64(0)
     if connectivity > 1:
         net_cost = connectivity
     return net_cost
 
 
-SUMMED = objective.BlockScore(SUMMED_TIES)
-"""How the blocks of a hub are valued whose ties are summed up."""
+SUMMED = objective.BlockScore(SUMMED_CONNECTIVITY)
+"""The score of blocks for a hub whose connectivity is summed up."""
 
 NET_COSTS = {"km1": km1_cost, "cut": cut_cost, "soed": soed_cost}
-"""What a net of weight 1 costs, from the number of blocks that it touches."""
+"""The cost of a net of weight 1, as a function of the number of blocks that it spans."""
 
 
 def check_net_costs(hypergraph: Hypergraph, num_blocks: int, of_what: str) -> None:
-    """Refuse weights of nets for which 64-bit sums may not hold the sum of external degrees.
+    """Raise an error if 64-bit sums may not hold the sum of external degrees.
 
     Parameters
     ----------
     of_what : str
-        What the weights are, for the error.
+        Name of the weights, for the message.
     """
     most = min(num_blocks, hypergraph.max_net_size)
     if most < 2 or hypergraph.total_net_weight * most < MAX_TOTAL_WEIGHT:
@@ -88,15 +91,19 @@ def check_net_costs(hypergraph: Hypergraph, num_blocks: int, of_what: str) -> No
 
 @kl.device
 def is_split(v, graph: NetRows, part):
-    """Whether a net of v with some weight touches several blocks; all lanes of a team together."""
+    """Whether a net of v with positive weight spans several blocks.
+
+    Called by all lanes of a team.
+    """
     return kl.team_sum(weight_of_split(graph.begin[v], graph.end[v], graph)) > 0
 
 
 @kl.device
 def loss_at(place, end, here, there, graph: NetRows, net_cost: kl.StaticValue):
-    """What the net there costs more if a pin goes from bit `here` to bit `there` of a word.
+    """Return the increase of a net's cost if a pin moves from bit `here` to bit `there` of a word.
 
-    Places behind the end cost nothing.  No branches, so that several are asked at once.
+    Places behind the end cost nothing.  There are no branches, so that several nets are loaded at
+    once.
     """
     net = net_at(place, end, graph)
     present = graph.sets.bits[2 * net]
@@ -109,7 +116,7 @@ def loss_at(place, end, here, there, graph: NetRows, net_cost: kl.StaticValue):
 
 @kl.device
 def losses_of_one_word(v, here, block, graph: NetRows, net_cost: kl.StaticValue):
-    """What the nets of a lane cost more if v goes to the block, where a word has all blocks."""
+    """Return the increase of the cost of a lane's nets if v moves, if a word has all blocks."""
     begin = kl.int64(graph.begin[v]) + kl.lane()
     end = kl.int64(graph.end[v])
     width = kl.team_size()
@@ -127,10 +134,10 @@ def losses_of_one_word(v, here, block, graph: NetRows, net_cost: kl.StaticValue)
 
 @kl.device
 def note_losses(v, graph: NetRows, part, found: objective.BestTarget, net_cost: kl.StaticValue):
-    """found.own = what nets cost more that v brings to its best block, if it moves there.
+    """found.own = the cost of nets that v adds to its best block if it moves there.
 
-    These are what a move really loses: a net that is in both blocks and stays there loses
-    nothing.  All lanes of a team together.
+    This is the real loss of a move: a net that is in both blocks and stays there loses nothing.
+    Called by all lanes of a team.
     """
     block = kl.int64(0)
     if kl.lane() == 0:
@@ -154,18 +161,18 @@ def note_losses(v, graph: NetRows, part, found: objective.BestTarget, net_cost: 
 
 
 def low_degree_limit(shape: objective.Shape) -> int:
-    """Most nets of a vertex that has few."""
+    """Return the maximum number of nets of a vertex with few nets."""
     several = min(MAX_LOW_DEGREE, MAX_ROUNDS * shape.team)
     return MAX_LOW_DEGREE if shape.widest_team == 1 else several
 
 
 def net_objective(name: str) -> objective.Objective:
-    """One of `NET_COSTS` as an objective."""
+    """Return one of `NET_COSTS` as an objective."""
     return OBJECTIVES[name]
 
 
 def _objective(name: str, net_cost: kl.DeviceFunction) -> objective.Objective:
-    counted = objective.BlockScore(counted_ties(net_cost))
+    counted = objective.BlockScore(counted_connectivity(net_cost))
     rules = objective.Rules(name, one_distance, True, mean_of_admitted, lambda max_degree: counted,
                             counted, COUNTING_TEAM, is_boundary=is_split,
                             note=note_losses.bound(net_cost=net_cost), net_cost=net_cost)

@@ -1,4 +1,4 @@
-"""Finding the sets of blocks of nets: all when a level begins, then those of nets that change."""
+"""Computes the sets of blocks of nets: of all nets of a level first, then of nets that change."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NONE = -1
 
 @kl.device
 def store_word(net, word, once, alone, sets: PinSets):
-    """Set a word of both sets of a net; returns what changes."""
+    """Set a word of both sets of a net, and return what changes."""
     place = place_of_word(net, word * BITS, sets)
     once_before = sets.bits[place]
     alone_before = sets.bits[place + 1]
@@ -40,9 +40,9 @@ def store_word(net, word, once, alone, sets: PinSets):
 
 @kl.device
 def store_small(net, size, blocks, graph: NetRows):
-    """Set what a net touches from the blocks of its pins, in scratch memory.
+    """Set the blocks that a net spans from the blocks of its pins, in scratch memory.
 
-    All lanes of a team together; returns what changes.
+    Return what changes.  Called by all lanes of a team.
     """
     changed = kl.int64(0)
     if graph.sets.width == 1:
@@ -54,7 +54,7 @@ def store_small(net, size, blocks, graph: NetRows):
 
 @kl.device
 def store_one_word(net, size, blocks, sets: PinSets):
-    """The same, where a word has all blocks."""
+    """Do the same if a word has all blocks."""
     changed = kl.int64(0)
     if kl.lane() == 0:
         once = kl.uint64(0)
@@ -70,7 +70,7 @@ def store_one_word(net, size, blocks, sets: PinSets):
 
 @kl.device
 def entry_for(j, size, blocks):
-    """What a net lists of the block of its pin j, if that is the first one there; else -1."""
+    """Return the list entry for the block of pin j, if that is the first pin there; else -1."""
     count = kl.int64(0)
     entry = kl.int64(blocks[j]) << 1
     for other in range(size):
@@ -85,7 +85,7 @@ def entry_for(j, size, blocks):
 
 @kl.device
 def change_by(entry, net, graph: NetRows):
-    """What changes for a net whose list gets this entry."""
+    """Return what changes for a net whose list gets this entry."""
     before = listed_as(net, entry >> 1, graph)
     changed = kl.int64(0)
     if before == 0:
@@ -97,7 +97,7 @@ def change_by(entry, net, graph: NetRows):
 
 @kl.device
 def store_list(net, size, blocks, graph: NetRows):
-    """The same, where the net lists the blocks that it touches."""
+    """Do the same if the net lists the blocks that it spans."""
     changed = kl.int64(0)
     connectivity = kl.int64(0)
     for j in range(kl.lane(), size, kl.team_size()):
@@ -119,7 +119,7 @@ def store_list(net, size, blocks, graph: NetRows):
 
 @kl.device
 def write_list(net, size, blocks, graph: NetRows):
-    """Write what a net lists; all lanes of a team together."""
+    """Write the list of a net.  Called by all lanes of a team."""
     place = kl.int64(graph.nets.begin[net])
     for base in range(0, size, kl.team_size()):
         entry = kl.int64(NONE)
@@ -133,7 +133,10 @@ def write_list(net, size, blocks, graph: NetRows):
 
 @kl.device
 def store_large(net, sets: PinSets, pin_counts: PinCounts):
-    """Set the sets of a net from its counters; else as `store_small`."""
+    """Set the sets of a net from its counters, and return what changes.
+
+    Called by all lanes of a team.
+    """
     first = kl.int64(sets.row[net]) * sets.blocks
     changed = kl.int64(0)
     if sets.width == 1:
@@ -145,7 +148,7 @@ def store_large(net, sets: PinSets, pin_counts: PinCounts):
 
 @kl.device
 def store_counted_word(net, first, sets: PinSets, pin_counts: PinCounts):
-    """The same, where a word has all blocks: a lane examines one of them."""
+    """Do the same if a word has all blocks: a lane examines a single block."""
     once = kl.uint64(0)
     alone = kl.uint64(0)
     for block in range(kl.lane(), sets.blocks, kl.team_size()):
@@ -165,7 +168,7 @@ def store_counted_word(net, first, sets: PinSets, pin_counts: PinCounts):
 
 @kl.device
 def store_counted_words(net, first, sets: PinSets, pin_counts: PinCounts):
-    """The same, where it takes several: a lane examines all blocks of one."""
+    """Do the same if a set has several words: a lane examines all blocks of a word."""
     changed = kl.int64(0)
     connectivity = kl.int64(0)
     for word in range(kl.lane(), sets.width, kl.team_size()):
@@ -188,7 +191,7 @@ def store_counted_words(net, first, sets: PinSets, pin_counts: PinCounts):
 
 @kl.device
 def take_row(net, sets: PinSets):
-    """Give a net a row of counters that is free, in any order, and return it."""
+    """Assign a free row of counters to a net, and return it.  The order is arbitrary."""
     row = kl.atomic_next(sets, PinSets.large)
     sets.net_of_row[row] = kl.int32(net)
     sets.row[net] = kl.int32(row)
@@ -197,7 +200,7 @@ def take_row(net, sets: PinSets):
 
 @kl.kernel
 def begin_net(net, graph: NetRows, part):
-    """Find the state of a net that has words for it, or give it a row of counters that is free.
+    """Compute the state of a net that has words, or assign a free row of counters to it.
 
     One lane is enough: most nets have few pins, and few have many.
     """
@@ -213,7 +216,7 @@ def begin_net(net, graph: NetRows, part):
             bit = bit_of(part[graph.nets.pins[place]])
             twice |= once & bit
             once |= bit
-        # not by store_word, which would read what is not written yet
+        # not by store_word, which would read words that are not written yet
         first = place_of_word(net, 0, graph.sets)
         graph.sets.bits[first] = once
         graph.sets.bits[first + 1] = once & ~twice
@@ -222,7 +225,7 @@ def begin_net(net, graph: NetRows, part):
 
 @kl.kernel
 def begin_listing_net(net, graph: NetRows, part, store: kl.StaticValue):
-    """Find what a net touches that has no words for it, and store it, or only list it."""
+    """Compute the blocks that a net without words spans, and store them by `store`."""
     blocks = kl.team_array(kl.int32, MAX_SMALL)
     size = size_of_net(net, graph.nets)
     begin = kl.int64(graph.nets.begin[net])
@@ -235,15 +238,15 @@ def begin_listing_net(net, graph: NetRows, part, store: kl.StaticValue):
 
 @kl.kernel
 def forget_large_nets(_, graph: NetRows):
-    """Take back all rows of counters."""
+    """Free all rows of counters."""
     graph.sets.large = 0
 
 
 @kl.device
 def clear_row(row, sets: PinSets, pin_counts: PinCounts):
-    """Counters of a row are zero, and its net, of which nothing is known, touches nothing.
+    """Clear the counters of a row and the sets of its net, and return where the counters begin.
 
-    Returns where they begin.  All lanes of a team together.
+    Called by all lanes of a team.
     """
     for word in range(kl.lane(), sets.width, kl.team_size()):
         place = place_of_word(sets.net_of_row[row], word * BITS, sets)
@@ -254,7 +257,7 @@ def clear_row(row, sets: PinSets, pin_counts: PinCounts):
 
 @kl.kernel
 def begin_large_net(i, graph: NetRows, pin_counts: PinCounts, part):
-    """Count the pins of net i of those with counters, if there is one, in every block."""
+    """Count the pins in every block of the i-th net with counters, if there is one."""
     if i < graph.sets.large:
         net = graph.sets.net_of_row[i]
         first = clear_row(i, graph.sets, pin_counts)
@@ -271,27 +274,27 @@ def begin_counting(i, graph: NetRows, pin_counts: PinCounts):
 
 @kl.kernel
 def store_counted_net(i, graph: NetRows, pin_counts: PinCounts):
-    """Set what net i of those with counters touches, if there is one."""
+    """Set the blocks that the i-th net with counters spans, if there is one."""
     if i < graph.sets.large:
         store_large(graph.sets.net_of_row[i], graph.sets, pin_counts)
 
 
-# Sets of nets that have been edited: they may need counters now, or need none any longer -------
+# Sets of edited nets: such a net may need counters now, or need none any longer ----------------
 #
-# A net keeps a row of counters that it does not need, for the time when it needs one again.
+# A net that needs no counters keeps its row, for the case that it needs one again.
 
 
 @kl.device
 def reserved_row(row):
-    """What stands for a row of counters of a net that needs none now; and the row for that."""
+    """Return the code of a row that is reserved for a net without counters, or a code's row."""
     return kl.int32(-2 - row)
 
 
 @kl.device
 def row_for(net, row, sets: PinSets):
-    """The row of a net that needs counters: that reserved for it, or one that is free.
+    """Return the row of a net that needs counters: the one reserved for it, or a free one.
 
-    In any order.
+    The order is arbitrary.
     """
     taken = kl.int64(0)
     if row == NONE:
@@ -304,9 +307,9 @@ def row_for(net, row, sets: PinSets):
 
 @kl.device
 def find_small(net, size, blocks, graph: NetRows, part):
-    """Make the sets of a net without counters again; returns what changes.
+    """Rebuild the sets of a net without counters, and return what changes.
 
-    What it lists is written in any case: its pins may have moved.  All lanes of a team together.
+    Its list is written in any case, since its pins may have moved.  Called by all lanes of a team.
     """
     begin = kl.int64(graph.nets.begin[net])
     row = kl.int64(graph.sets.row[net])
@@ -324,9 +327,9 @@ def find_small(net, size, blocks, graph: NetRows, part):
 
 @kl.device
 def find_large(net, graph: NetRows, pin_counts: PinCounts, part):
-    """Make the sets of a net with counters again, which are counted if they have not been.
+    """Rebuild the sets of a net with counters, after counting its pins if they are not counted.
 
-    Returns what changes.  All lanes of a team together.
+    Return what changes.  Called by all lanes of a team.
     """
     row = kl.int64(graph.sets.row[net])
     changed = kl.int64(0)

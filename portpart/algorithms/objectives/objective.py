@@ -1,10 +1,10 @@
-"""What is minimised, as a value: a few device functions, and how the blocks of a vertex are valued.
+"""The value that is minimised: device functions, and how the blocks of a vertex are scored.
 
 An objective is a cost for each arc, its weight times the distance of the blocks of its ends.  For
-the cut that is 1 for any two blocks, for the communication cost of a mapping what the machine says.
-The value of a block for a vertex is less its cost there, plus a number that is the same for all
-blocks: for the cut, the weight of the arcs into the block.  An objective of hypergraphs is a cost
-of each net instead (`net_cost.py`).
+the cut that distance is 1 for any two blocks, for the communication cost of a mapping it depends on
+the machine.  The value of a block for a vertex is minus its cost there, plus a number that is the
+same for all blocks: for the cut, it is the weight of the arcs into the block.  An objective of
+hypergraphs is a cost of each net instead (`net_cost.py`).
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ from portpart.backends.programs import ExecutionSpace
 
 
 class Tables(Record):
-    """What the distances of an objective need; most objectives have their own class."""
+    """Data for the distances of an objective; most objectives have their own class."""
 
     max_distance: int
 
 
 class BestTarget(Words):
-    """What is determined about the blocks of a vertex; the first lane of a team gets to know.
+    """The best target block of a vertex and its value.  Valid on the first lane of a team.
 
-    `own` is the weight of its arcs into its own block, `here` the value of that; `block` the best
-    of the others that are admitted, -1 if there is none, and `value` the value of that.  `total` is
-    the weight of all arcs, or of those into admitted blocks where these are counted, as `admitted`.
+    `own` is the weight of the vertex's arcs into its own block, `here` the value of that block.
+    `block` is the best of the other admitted blocks, -1 if there is none, and `value` its value.
+    `total` is the weight of all arcs; if admitted blocks are counted, in `admitted`, it is the
+    weight of the arcs into these.
     """
 
     own: int
@@ -45,14 +46,14 @@ NUM_FOUND = len(BestTarget.indices)
 
 @dataclass(frozen=True)
 class BlockScore(Static):
-    """How the blocks that a vertex touches are found, and valued.
+    """How the blocks that a vertex is connected to are found and valued.
 
     Attributes
     ----------
     connectivity : Connectivity
     value : DeviceFunction or None
         ``value(block, count, v, graph, part, connections, tables)``: the value of a block for v,
-        which has this number of candidates.  None: it is the weight of the arcs into the block.
+        which has `count` candidates.  If None, it is the weight of the arcs into the block.
     """
 
     connectivity: Connectivity
@@ -61,34 +62,34 @@ class BlockScore(Static):
 
 @dataclass(frozen=True)
 class Rules(Static):
-    """The functions of an objective: what compiled programs depend on.
+    """The functions of an objective, on which compiled programs depend.
 
     Attributes
     ----------
     name : str
     distance : DeviceFunction
-        ``distance(a, b, tables)`` of two blocks, 0 of a block and itself, the same both ways.
+        ``distance(a, b, tables)`` of two blocks; symmetric, and 0 for equal blocks.
     is_cut : bool
-        Whether the distance of any two blocks is 1: values are weights then.
+        Whether the distance of any two blocks is 1, so that values are weights.
     untouched_score : DeviceFunction
         ``untouched_score(found, tables)``: the value of a block that the vertex is not connected
         to, or, in strong rebalancing, of any block.
     low_degree : callable
-        From the most neighbours, how the blocks of such a vertex are valued.
+        From a maximum degree, the score of blocks for such vertices.
     high_degree : BlockScore
-        The same for vertices with more neighbours, hubs among them.
+        The score for vertices with more neighbours, including hubs.
     team_of_high_degree : int
-        Lanes for a vertex with many that is not a hub.
+        Number of lanes for a vertex with many neighbours that is no hub.
     is_boundary : DeviceFunction
         ``is_boundary(v, graph, part)``: whether v is on a boundary.
     note : DeviceFunction or None
-        ``note(v, graph, part, found)``: sets `BestTarget.own` to what the filter compares losses
-        with, where that is not the weight into v's own block.
+        ``note(v, graph, part, found)``: sets `BestTarget.own` to the value that the filter compares
+        losses with, if that is not the weight into v's own block.
     net_cost : DeviceFunction or None
-        ``net_cost(connectivity)``: what a net of weight 1 costs that spans this many blocks; None
-        where arcs cost something.
+        ``net_cost(connectivity)``: the cost of a net of weight 1 that spans this many blocks; None
+        if the objective is a cost of arcs.
     summed : Rules or None
-        The same functions for hubs whose ties are summed up beforehand.
+        The same functions for hubs whose connectivity has been summed up.
     """
 
     name: str
@@ -105,12 +106,12 @@ class Rules(Static):
 
 
 class Shape(NamedTuple):
-    """What decides which vertices have few neighbours.
+    """Figures that determine which vertices have few neighbours.
 
     Attributes
     ----------
     team, widest_team : int
-        Lanes for a vertex, and the most that there may be.
+        Number of lanes for a vertex, and its maximum.
     num_blocks : int
     counter : Word
         Type of numbers that hold any sum of arc weights.
@@ -128,7 +129,7 @@ class Shape(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Objective:
-    """What is minimised, on a space.
+    """The value that is minimised, on a space.
 
     Attributes
     ----------
@@ -136,11 +137,11 @@ class Objective:
     tables : Tables
         The last argument of `Rules.distance`.
     low_degree_limit : callable
-        Most neighbours of a vertex that has few; below 0 no vertex has.
+        Maximum degree of a vertex with few neighbours; below 0 there is no such vertex.
     wide_degree : int
-        Above this mean degree a vertex of a list takes the wider team.
+        Above this mean degree the wider team processes a vertex of a list.
     lone_lanes : bool
-        Whether long lists of vertices of low degree are work for single lanes.
+        Whether single lanes process long lists of vertices of low degree.
     """
 
     rules: Rules
@@ -150,7 +151,7 @@ class Objective:
     lone_lanes: bool = True
 
     def moved(self, space: ExecutionSpace, other: ExecutionSpace) -> Objective:
-        """The same with the tables, which are in `space`, in another one."""
+        """Return the objective with its tables copied from `space` to another one."""
         arrays = {name: other.asarray(space.to_host(value)) for name, value in self.tables.named()
                   if hasattr(value, "__len__")}
         return replace(self, tables=self.tables.replaced(**arrays))

@@ -1,4 +1,4 @@
-"""Counting the pins of large nets in each block; nothing else stores into their counters."""
+"""Counting the pins of large nets in each block; no other file stores into their counters."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from portpart.algorithms.objectives.pin_state import BITS, NetRows, PinCounts, P
 from portpart.backends import language as kl
 
 PIECE = 2**16
-"""Pins of a net that one team counts where nets are counted in pieces."""
+"""Number of pins of a net that one team counts, if nets are counted in pieces."""
 
 
 @kl.device
 def clear_counters(row, sets: PinSets, pin_counts: PinCounts):
-    """Counters of a row are zero; returns where they begin.  All lanes of a team together."""
+    """Clear the counters of a row, and return where they begin.  Called by all lanes of a team."""
     first = kl.int64(row) * sets.blocks
     for block in range(kl.lane(), sets.blocks, kl.team_size()):
         pin_counts.counts[first + block] = 0
@@ -21,7 +21,7 @@ def clear_counters(row, sets: PinSets, pin_counts: PinCounts):
 
 @kl.device
 def count_pins(net, first, graph: NetRows, pin_counts: PinCounts, part):
-    """Count the pins of a net in counters from `first` on.  All lanes of a team together."""
+    """Count the pins of a net in counters from `first` on.  Called by all lanes of a team."""
     for place in range(graph.nets.begin[net] + kl.lane(), graph.nets.end[net], kl.team_size()):
         kl.team_atomic_add(pin_counts.counts, first + part[graph.nets.pins[place]], 1)
     kl.team_sync()
@@ -30,8 +30,9 @@ def count_pins(net, first, graph: NetRows, pin_counts: PinCounts, part):
 
 @kl.device
 def add_pins(row, block, number, sets: PinSets, pin_counts: PinCounts):
-    """Count this many pins more in a block, if the net has a row of counters; atomic, independent
-    of order.
+    """Add to the number of pins in a block, if the net has counters.
+
+    Atomic, independent of order.
     """
     if row >= 0:
         kl.atomic_add(pin_counts.counts, kl.int64(row) * sets.blocks + block, number)
@@ -39,7 +40,7 @@ def add_pins(row, block, number, sets: PinSets, pin_counts: PinCounts):
 
 @kl.device
 def move_pin(row, here, there, sets: PinSets, pin_counts: PinCounts):
-    """Count a pin in block `there` that was in `here`, if there are counters.
+    """Move a pin from block `here` to `there` in the counters, if there are any.
 
     Atomic, independent of order.
     """
@@ -51,22 +52,23 @@ def move_pin(row, here, there, sets: PinSets, pin_counts: PinCounts):
 
 @kl.device
 def shift_pin(first, here, there, pin_counts: PinCounts):
-    """The same in counters from `first` on, which only this team uses."""
+    """Do the same in counters from `first` on, which only this team uses."""
     kl.team_atomic_add(pin_counts.counts, first + here, -1)
     kl.team_atomic_add(pin_counts.counts, first + there, 1)
 
 
 @kl.device
 def restore_counter(place, count, pin_counts: PinCounts):
-    """Set a counter to what it was."""
+    """Set a counter to its former value."""
     pin_counts.counts[place] = count
 
 
 @kl.kernel
 def count_piece(i, graph: NetRows, pin_counts: PinCounts, part, pieces):
-    """Count PIECE pins of a net with counters, of this many pieces for each; counters were zero.
+    """Count PIECE pins of a net with counters, which were zero; each net has `pieces` pieces.
 
-    For nets that would take one team long.  Few blocks are counted in scratch memory first.
+    For nets that would take one team long.  If blocks are few, they are counted in scratch memory
+    first.
     """
     counts = kl.team_array(kl.int32, BITS)
     row = i // pieces

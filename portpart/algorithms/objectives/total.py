@@ -1,4 +1,4 @@
-"""What a partition costs altogether."""
+"""The total cost of a partition."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from portpart.primitives import STRIPES, sum_of
 
 
 def cut_of(graph: Graph, part: Array) -> int:
-    """Weight of the edges between blocks, each edge once.  Waits for the device."""
+    """Return the weight of the edges between blocks, each edge once.  Waits for the device."""
     return total_cost(graph, part, CUT)
 
 
 def total_cost(graph: Structure, part: Array, objective: Objective, rows: Csr | None = None) -> int:
-    """Cost of all edges, or nets, each once.  Waits for the device."""
+    """Return the cost of all edges, or nets, each once.  Waits for the device."""
     sums = cost_sums(graph, part, objective, rows or graph.csr)
     return sum_of(graph.space, sums) // 2
 
 
 def cost_sums(graph: Structure, part: Array, objective: Objective, rows: Csr,
               sums: Array | None = None) -> Array:
-    """Words of int64 that add up to twice the cost.
+    """Return words of int64 that add up to twice the cost.
 
     Parameters
     ----------
     rows : Csr
-        Those of `graph`; where nets cost something, with their state (`pin_state.net_rows`), which
-        is found.
+        Rows of `graph`; for objectives of nets with the state of the nets (`pin_state.net_rows`),
+        which is computed.
     sums : array of int64, shape (STRIPES,), optional
-        Zeros, which hold them then.
+        Zeros, in which the words are stored.
     """
     space, net_cost = graph.space, objective.rules.net_cost
     sums = space.zeros(STRIPES, np.int64) if sums is None else sums
@@ -58,7 +58,7 @@ def cost_sums(graph: Structure, part: Array, objective: Objective, rows: Csr,
 
 def net_values(hypergraph: Hypergraph, part: Array, num_blocks: int,
                net_costs: Mapping[str, kl.DeviceFunction]) -> dict[str, int]:
-    """Values of a partition by several net costs, by name.  Waits for the device."""
+    """Return the values of a partition by several net costs, by name.  Waits for the device."""
     space, rows = hypergraph.space, net_rows(hypergraph, num_blocks)
     find_sets(hypergraph, part, rows)
     sums = space.zeros(len(net_costs) * STRIPES, np.int64)
@@ -70,7 +70,7 @@ def net_values(hypergraph: Hypergraph, part: Array, num_blocks: int,
 
 
 def find_sets(hypergraph: NetStructure, part: Array, rows: NetRows) -> None:
-    """Find the state of all nets; those of very many pins are counted in pieces."""
+    """Compute the state of all nets; nets with very many pins are counted in chunks."""
     space, sets, counts = hypergraph.space, rows.sets, rows.pin_counts
     large, pieces = len(sets.net_of_row), -(-hypergraph.max_net_size // PIECE)
     space.parallel_for(1, net_sets.forget_large_nets, rows)
@@ -85,7 +85,7 @@ def find_sets(hypergraph: NetStructure, part: Array, rows: NetRows) -> None:
 
 @kl.kernel
 def add_net_costs(net, graph: NetRows, sums, net_cost: kl.StaticValue):
-    """Add twice what a net costs; atomic, independent of order."""
+    """Add twice the cost of a net.  Atomic, independent of order."""
     weight = kl.value_or(graph.nets.weights, net, 1)
     cost = net_cost(kl.int64(graph.sets.connectivity[net])) * weight
     if cost > 0:
@@ -94,7 +94,10 @@ def add_net_costs(net, graph: NetRows, sums, net_cost: kl.StaticValue):
 
 @kl.device
 def cost_of_arcs(v, graph: Csr, part, first, tables: Tables, distance: kl.StaticValue):
-    """What v's arcs cost in the partition from `first` on; all lanes of a team together."""
+    """Return the cost of v's arcs in the partition that begins at `first`.
+
+    Called by all lanes of a team.
+    """
     cost = kl.int64(0)
     for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
         length = distance(part[first + v], part[first + graph.targets[arc]], tables)
@@ -105,7 +108,10 @@ def cost_of_arcs(v, graph: Csr, part, first, tables: Tables, distance: kl.Static
 
 @kl.kernel
 def add_costs(i, graph: Csr, parts, n, tables: Tables, sums, distance: kl.StaticValue):
-    """Add what the arcs of vertex i % n cost in partition i // n; atomic, independent of order."""
+    """Add the cost of the arcs of vertex i % n in partition i // n.
+
+    Atomic, independent of order.
+    """
     v = i % n
     cost = cost_of_arcs(v, graph, parts, i - v, tables, distance)
     if kl.lane() == 0 and cost > 0:

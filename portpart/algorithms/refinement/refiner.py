@@ -368,7 +368,7 @@ class Refiner:
         if self._at_best not in self._begun:
             k = self.balance.num_blocks
             restored = {"restored_blocks": k,
-                           "restored_stripes": STRIPES} if self._at_best else {}
+                        "restored_stripes": STRIPES} if self._at_best else {}
             begun = LevelWords.of(**self._limits, **restored)
             self._begun[self._at_best] = LevelWords(np.array(begun.array))
         self.words = self._begun[self._at_best]

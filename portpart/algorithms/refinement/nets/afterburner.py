@@ -38,7 +38,7 @@ Each lane examines the moves before its own.
 
 @kl.device
 def add_gain(v, net, connectivity, step, graph: NetRows, afterburner: NetAfterburner,
-              net_cost: kl.StaticValue):
+             net_cost: kl.StaticValue):
     """Add to v's gain the gain of a net of this connectivity that spans `step` more blocks."""
     gain = net_cost(connectivity) - net_cost(connectivity + step)
     if gain != 0:
@@ -195,7 +195,7 @@ def afterburner_line(net, end, critical, moving_pins: MovingPins, graph: NetRows
 
 @kl.device
 def restore_counters(net, first, own, critical, graph: NetRows, state: AfterburnerState,
-               move_order: MoveOrder):
+                     move_order: MoveOrder):
     """Restore the counters of a net; `own` is the counter of the lane, if each lane has one.
 
     Called by all lanes of a team.

@@ -90,7 +90,7 @@ NET_PIECES: dict[str, type[kl.Record]] = {
 
 
 def net_capacity(most: objectives.PinStateSizes, vertices: int, nets: int, pins: int,
-             has_hubs: bool) -> objectives.PinStateSizes:
+                 has_hubs: bool) -> objectives.PinStateSizes:
     """Return the sizes of the arrays for a hypergraph; `most` has those of the largest one.
 
     `has_hubs` says whether any vertex may be a hub.
@@ -119,7 +119,7 @@ class RefinedNetsOf:
     def _reserve(self, graph: Hypergraph) -> None:
         """Allocate arrays for a hypergraph, if the present ones are too short."""
         capacity = net_capacity(self.most, graph.num_vertices, graph.num_nets, graph.num_pins,
-                        graph.max_degree > max_arcs(1))
+                                graph.max_degree > max_arcs(1))
         if self.capacity is None or not self.capacity.holds(capacity):
             self.pieces = {}  # the shorter arrays are freed first
             self.pieces = {name: piece.allocate(self.space, capacity)

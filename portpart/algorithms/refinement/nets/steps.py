@@ -112,7 +112,7 @@ def list_nets_of(v, begin, end, graph: objectives.NetRows, state: ActingOnNets):
         selected = kl.int64(0)
         for j in kl.static_range(objectives.AT_ONCE):
             selected += needs_afterburner(rows[j], within & (1 << j), here, there, graph.sets,
-                                       state.pin_counts, state.afterburner) << j
+                                          state.pin_counts, state.afterburner) << j
         list_nets(nets, selected, NetLists.small_listed, NetLists.large_listed, graph.sets,
                   state.lists)
 
@@ -131,7 +131,7 @@ def accept_non_losing(v, afterburner: NetAfterburner):
 
 @kl.device
 def move_if_accepted(v, begin, end, graph: objectives.NetRows, state: ActingOnNets,
-                       accepts: kl.StaticValue):
+                     accepts: kl.StaticValue):
     """Move v if its move is accepted, and reset counts of proposals at places begin ... end-1.
 
     Called by all lanes of a team.

@@ -179,7 +179,7 @@ def list_movable_candidates(i, graph: Csr, state: Deciding, rule: RebalancingRul
 
 @kl.device
 def is_boundary_candidate(v, graph: Csr, moves: Moves, active: gains.ActiveSets, blocks: Blocks,
-              rebalancing: Rebalancing, figures: Figures):
+                          rebalancing: Rebalancing, figures: Figures):
     """Whether boundary vertex v, which is not movable, may leave a block that needs such vertices.
 
     The inner vertices of such a block are not examined: they lose most, and on a mesh they are
@@ -234,7 +234,7 @@ def append_candidates(chosen, first, active: gains.ActiveSets, rebalancing: Reba
 
 @kl.kernel
 def gather_other_candidates(i, graph: Csr, moves: Moves, active: gains.ActiveSets, blocks: Blocks,
-                         rebalancing: Rebalancing, figures: Figures):
+                            rebalancing: Rebalancing, figures: Figures):
     """List the vertices of batch i that `list_other_candidates` would list, to be rated later."""
     first = kl.int64(i) * BATCH
     end = min(first + BATCH, active.on_boundary)
@@ -261,7 +261,7 @@ def rate_gathered(i, graph: Csr, state: Deciding, rule: RebalancingRule):
 
 @kl.kernel
 def list_all_candidates(v, graph: Csr, moves: Moves, blocks: Blocks, unrated: gains.UnratedList,
-                     rebalancing: Rebalancing, figures: Figures, rule: RebalancingRule):
+                        rebalancing: Rebalancing, figures: Figures, rule: RebalancingRule):
     """List v if its block is heavily overloaded or, in strong rebalancing, overloaded."""
     if rebalancing.strong != 0:
         let_stay(v, rebalancing)
