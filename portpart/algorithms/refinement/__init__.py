@@ -1,4 +1,4 @@
-"""Vertices move between blocks, and the objective falls."""
+"""Moves vertices between blocks to decrease the objective."""
 
 from portpart.base.doors import door
 
