@@ -57,7 +57,10 @@ def add_to_blocks(blocks, connection, place, connections: ConnectivityTable):
 
 @kl.device
 def add_if_few(blocks, connection, place, connections: ConnectivityTable):
-    """Do the same if a lane does not take long for it, or is alone; return the remaining blocks."""
+    """Add a weight to these blocks if that is quick for a lane, and return the remaining blocks.
+
+    It is quick if the blocks are few or the team is large.
+    """
     left = kl.uint64(blocks)
     if connection == 0:
         left = kl.uint64(0)

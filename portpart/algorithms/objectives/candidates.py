@@ -90,7 +90,10 @@ def connectivity_of_small(net, nets: Nets, parts, first, num_blocks):
 
 @kl.device
 def connectivity_of_large(net, nets: Nets, parts, first, num_blocks, counts):
-    """Return the same by all lanes of a team, with counters in its own memory."""
+    """Return the number of blocks that a net spans in the partition at `first`, by a team.
+
+    The counters are in memory of the team.
+    """
     connectivity = kl.int64(0)
     for low in range(0, num_blocks, BITS):
         for block in range(kl.lane(), BITS, kl.team_size()):
@@ -127,7 +130,7 @@ def add_small_net(i, nets: Nets, parts, num_nets, n, num_blocks, sums, net_cost:
 
 @kl.kernel
 def add_large_net(i, nets: Nets, parts, num_nets, n, num_blocks, sums, net_cost: kl.StaticValue):
-    """Do the same for nets with many pins, by a team."""
+    """Add the cost of net i % num_nets in partition i // num_nets, if it has many pins."""
     counts = kl.team_array(kl.int32, BITS)
     net = i % num_nets
     which = i // num_nets

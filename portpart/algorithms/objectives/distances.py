@@ -17,10 +17,9 @@ from portpart.graphs import Csr, Topology
 # An element of a hierarchy has a code: the digits of its place on each level, innermost lowest,
 # each in separate bits.  The highest bit in which two codes differ gives the level that both share.
 #
-#     4:8:6    element 0   000 000 00     the highest bit that differs is   0 or 1: level 1 is
-# shared
-#              element 5   000 001 01                                       2 to 4: level 2
-#                          |   |   bits of level 1                          5 to 7: level 3
+#     4:8:6    element 0   000 000 00     the highest different bit is   0 or 1: level 1 is shared
+#              element 5   000 001 01                                    2 to 4: level 2
+#                          |   |   bits of level 1                       5 to 7: level 3
 #                          |   bits of level 2
 #                          bits of level 3
 

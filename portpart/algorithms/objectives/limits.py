@@ -85,7 +85,7 @@ class Balance:
         return np.full(self.num_blocks, self.mean_block_weight, np.int64)
 
     def with_limits(self, limits: np.ndarray) -> Balance:
-        """Return the same with other limits of the blocks; the largest limit stays the same."""
+        """Return a balance with other limits of the blocks and the same `max_block_weight`."""
         return Balance(self.num_blocks, self.max_block_weight, self.mean_block_weight, limits,
                        self.means, self.imbalance, self.known)
 
@@ -104,7 +104,7 @@ class Balance:
 
     @property
     def one_open_below(self) -> int:
-        """The same for one block, if all are alike."""
+        """The weight below which a block accepts vertices, if all blocks are alike."""
         limit = self.max_block_weight
         return max(limit - min(100, limit // 100), min(limit, self.mean_block_weight + 1))
 

@@ -73,7 +73,7 @@ def add_net(net, here, added, first, end, graph: NetRows, connections: Connectiv
 
 @kl.device
 def add_wide_net(net, here, added, first, graph: NetRows, connections: ConnectivityTable):
-    """Do the same for a net of many blocks: only blocks with other connections, and `here`."""
+    """Add the weight of a net of many blocks to blocks with other connections, and to `here`."""
     blocks = blocks_in_word(net, here, first, graph)
     while blocks != 0:
         place = kl.ctz(blocks)

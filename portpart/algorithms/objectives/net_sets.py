@@ -54,7 +54,7 @@ def store_small(net, size, blocks, graph: NetRows):
 
 @kl.device
 def store_one_word(net, size, blocks, sets: PinSets):
-    """Do the same if a word has all blocks."""
+    """Set the blocks that a net spans if a word has all blocks, and return what changes."""
     changed = kl.int64(0)
     if kl.lane() == 0:
         once = kl.uint64(0)
@@ -97,7 +97,7 @@ def change_by(entry, net, graph: NetRows):
 
 @kl.device
 def store_list(net, size, blocks, graph: NetRows):
-    """Do the same if the net lists the blocks that it spans."""
+    """Set the blocks that a net spans if the net lists them, and return what changes."""
     changed = kl.int64(0)
     connectivity = kl.int64(0)
     for j in range(kl.lane(), size, kl.team_size()):
@@ -148,7 +148,10 @@ def store_large(net, sets: PinSets, pin_counts: PinCounts):
 
 @kl.device
 def store_counted_word(net, first, sets: PinSets, pin_counts: PinCounts):
-    """Do the same if a word has all blocks: a lane examines a single block."""
+    """Set both sets of a net from its counters if a word has all blocks; return what changes.
+
+    A lane examines single blocks.
+    """
     once = kl.uint64(0)
     alone = kl.uint64(0)
     for block in range(kl.lane(), sets.blocks, kl.team_size()):
@@ -168,7 +171,10 @@ def store_counted_word(net, first, sets: PinSets, pin_counts: PinCounts):
 
 @kl.device
 def store_counted_words(net, first, sets: PinSets, pin_counts: PinCounts):
-    """Do the same if a set has several words: a lane examines all blocks of a word."""
+    """Set both sets of a net from its counters if they have several words; return what changes.
+
+    A lane examines all blocks of a word.
+    """
     changed = kl.int64(0)
     connectivity = kl.int64(0)
     for word in range(kl.lane(), sets.width, kl.team_size()):

@@ -52,7 +52,7 @@ def move_pin(row, here, there, sets: PinSets, pin_counts: PinCounts):
 
 @kl.device
 def shift_pin(first, here, there, pin_counts: PinCounts):
-    """Do the same in counters from `first` on, which only this team uses."""
+    """Move a pin between blocks in the counters from `first` on, which only this team uses."""
     kl.team_atomic_add(pin_counts.counts, first + here, -1)
     kl.team_atomic_add(pin_counts.counts, first + there, 1)
 

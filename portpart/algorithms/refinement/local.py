@@ -4,8 +4,8 @@ Between two runs the arrays of refinement are reset: no vertex is on a list, no 
 cached, and the partition is the best one, whose blocks are the previous blocks.  A run begins with
 active vertices, whose best targets are computed; moves activate their neighbours.  At the end,
 vertices moved since the best partition move back, all examined vertices are reset, and the block of
-a vertex becomes its previous block.  All vertices are examined only if the active ones do not
-suffice to relieve an overloaded block, as in other runs.
+a vertex becomes its previous block.  If the active vertices do not suffice to relieve an overloaded
+block, all vertices are examined, as in other runs.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class LocalReport(kl.Words):
     Attributes
     ----------
     cost : int
-        Objective of the partition, without migration.
+        Objective of the partition, without migration costs.
     iterations : int
     affected : int
         Vertices that were activated.

@@ -149,13 +149,16 @@ class TargetCapacity(kl.Static):
 
 @kl.device
 def free_below_limit(b, blocks: Blocks, figures: Figures):
-    """Return the weight that block b lacks until it accepts no more vertices."""
+    """Return the weight that block b accepts, up to `open_below`."""
     return blocks.open_below[b] + figures.slack - blocks.weight[b]
 
 
 @kl.device
 def free_if_open(b, blocks: Blocks, figures: Figures):
-    """Return the same, if block b was not overloaded since the last moves for gains."""
+    """Return the weight that block b accepts, up to `opening`.
+
+    It is not positive if block b was overloaded since the last moves for gains.
+    """
     return blocks.opening[b] - blocks.weight[b]
 
 

@@ -143,7 +143,7 @@ def share_of_limit(of_source, of_sink, pair: Pair, flows: Flows):
 def number_to_pierce(is_source, weight, step, pair: Pair, flows: Flows):
     """Return how many vertices are pierced next to a side of this weight.
 
-    Twice as many in each step, at most half of the vertices missing for balance.
+    Twice as many in each step, at most half of the vertices that balance requires.
     """
     total = flows.quotient.weight[pair.source] + flows.quotient.weight[pair.sink]
     count = flows.quotient.count[pair.source] + flows.quotient.count[pair.sink]

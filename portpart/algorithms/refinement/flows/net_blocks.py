@@ -174,7 +174,7 @@ def list_changed_nets(v, graph: FlowNets, flows: Flows):
 
 @kl.device
 def is_beside_by_nets(v, a, b, graph: FlowNets, corridors: Corridors, net_cost: kl.StaticValue):
-    """Whether v, in block a, shares a net with block b that costs less in one of the blocks."""
+    """Whether v, in block a, has a net that costs less if its pins in a and b share a block."""
     found = False
     for place in range(graph.begin[v], graph.end[v]):
         net = kl.int64(graph.targets[place])

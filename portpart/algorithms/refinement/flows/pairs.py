@@ -129,7 +129,7 @@ def is_before(a, b, c, quotient: QuotientGraph, level: FlowLevel):
 
 @kl.device
 def choice_of(a, quotient: QuotientGraph, level: FlowLevel):
-    """Return the single block that a prefers as its partner in this round, or -1."""
+    """Return the unmatched block that a prefers as its partner in this round, or -1."""
     result = kl.int64(-1)
     begin = a * level.blocks
     for place in range(begin, begin + quotient.degree[a]):

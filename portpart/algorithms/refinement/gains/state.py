@@ -47,7 +47,7 @@ def two_halves(size: RefinementSizes) -> int:
 
 
 class ActiveSets(kl.Record):
-    """Lists of the vertices that iterations visit (`state.py`).
+    """Lists of the vertices that iterations visit.
 
     Attributes
     ----------

@@ -13,7 +13,7 @@ from portpart.primitives import STRIPES
 
 
 class Moves(kl.Record):
-    """The partition, the moves of an iteration, and the accounts of weights and costs.
+    """The partition, the moves of an iteration, and the sums of weights and cost.
 
     Attributes
     ----------

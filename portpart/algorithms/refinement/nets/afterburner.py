@@ -67,7 +67,10 @@ def group_size():
 
 @kl.device
 def step_in_group(j, moving_pins: MovingPins, first, pin_counts: PinCounts):
-    """Return the same for move j of a group; the counters are those before the group."""
+    """Return the change of connectivity by move j of a group, after its earlier moves.
+
+    The counters are those before the group.
+    """
     here = moving_pins.left[j]
     there = moving_pins.reached[j]
     here_now = kl.int64(pin_counts.counts[first + here])

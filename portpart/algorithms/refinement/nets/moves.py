@@ -143,7 +143,7 @@ def selects_unmarked(place, end, first, graph: NetRows, state: NetUpdate):
 
 @kl.device
 def selects_changed(place, end, first, graph: NetRows, state: NetUpdate):
-    """Return the same for pins of blocks with at most two pins of the net.
+    """Return 1 if an unmarked pin is in a block with at most two pins of the net, else 0.
 
     The counters of the net begin at `first`.  In such a block a pin is the single one, or one of
     two of which one was the single one.

@@ -253,7 +253,7 @@ class RelaxedLimits(Piece):
     """Limits that change from round to round, instead of rebalancing."""
 
     def adapted(self, space: ExecutionSpace, run: Run) -> Run:
-        """Return the same work arrays, with limits that may be changed."""
+        """Return the work arrays with a copy of the limits, which may be changed."""
         return run.replaced(blocks=run.blocks.replaced(limits=space.copy(run.blocks.limits)))
 
     def begin(self, this: Recording) -> None:

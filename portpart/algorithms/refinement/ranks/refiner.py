@@ -119,7 +119,7 @@ RANK_JET: tuple[refinement.Piece, ...] = (
 
 
 def moved_jet(layout: MailLayout) -> tuple[refinement.Piece, ...]:
-    """Return the same pieces, for vertices that have moved to other ranks."""
+    """Return the pieces of Jet over ranks for vertices that have moved to other ranks."""
     return tuple(replace(piece, layout=layout) if isinstance(piece, RankRebalancingSteps) else piece
                  for piece in RANK_JET)
 

@@ -52,7 +52,7 @@ class RankTotals(kl.Record):
     num_sub_buckets: int = kl.word()
 
     def for_level(self, num_blocks: int, sub_buckets: int) -> RankTotals:
-        """Return the same for a level with this many sub-buckets in each bucket."""
+        """Return the totals for a level with this many sub-buckets in each bucket."""
         return self.with_words(num_words=len(self.words), num_buckets=len(self.buckets),
                                num_sub_buckets=num_blocks * sub_buckets)
 

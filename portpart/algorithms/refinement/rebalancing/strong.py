@@ -123,8 +123,8 @@ def enter_place(v, place, moves: Moves, blocks: Blocks, figures: Figures):
 def evict_strongly(v, weight, position, state: Deciding, rule: RebalancingRule):
     """Move a leaving vertex to the block whose capacity covers its position in the row.
 
-    The position is that of its beginning, or of its middle: then the weights of blocks are as close
-    to their limits as possible.
+    The position is that of its beginning or, if the rule is `nearest`, of its middle: then the
+    weights of blocks are as close to their limits as possible.
     """
     place = position
     if rule.nearest:
