@@ -35,7 +35,7 @@ PAYS_FROM = 10**9
 
 ADVICE = f"below {PAYS_FROM // 10**9} billion arcs one GPU is as fast as several"
 
-INSTEAD = "one device does that: leave devices out"
+INSTEAD = "use one device instead: leave devices out"
 
 
 def partition_on_devices(graph: GraphLike, asked: CallOptions) -> PartitionResult:
@@ -46,7 +46,7 @@ def partition_on_devices(graph: GraphLike, asked: CallOptions) -> PartitionResul
     assert asked.devices is not None
     spaces = spaces_of(asked.devices)
     if is_hypergraph(graph):
-        raise InputError(f"several devices divide graphs, not hypergraphs; {INSTEAD}")
+        raise InputError(f"several devices can only partition graphs, not hypergraphs; {INSTEAD}")
     of_ranks = replace(asked, devices=None, threads=None, vertex_weights=None, edge_weights=None,
                        net_weights=None, symmetrize=False, weights=None, weight_scale=None)
     check_options(of_ranks, INSTEAD)

@@ -130,10 +130,9 @@ def memory_estimate(
     Raises
     ------
     InputError
-        If a size is missing or negative, k below 1, a share not between 0 and 1, a name unknown, a
-        graph is said to have weights of nets or a hypergraph those of edges, or a session is to map
-        or to minimise the volume; or if ranks are to do what they cannot, or `rounds`
-        are given for what has none.
+        If a size is missing or negative, k is below 1, a share is not between 0 and 1, a name is
+        unknown, net weights are for a graph or edge weights for a hypergraph, a session is for a
+        mapping or the volume, or ranks or `rounds` are not possible with the other options.
 
     Examples
     --------
@@ -160,25 +159,25 @@ def memory_estimate(
     if arc_shrink is not None and not 0 < arc_shrink < 1:
         raise InputError(f"arc_shrink is {arc_shrink}; it must be between 0 and 1")
     if session and (objective == "volume" or isinstance(k, Topology)):
-        raise InputError("a session neither maps nor minimises the volume")
+        raise InputError("session=True is not for mappings or the communication volume")
     of_nets = isinstance(like, Hypergraph) or num_nets is not None
     if edges and (of_nets or session or ranks != 1 or isinstance(k, Topology) or objective):
-        raise InputError("edges are those of a graph, without session, ranks, machine, objective")
+        raise InputError("edges=True is for graphs, without session, ranks, machine or objective")
     ranks, ghosts = (checked_integer("ranks", ranks, 1, MAX_BLOCKS),
                      checked_integer("ghosts", ghosts, 0, MAX_BLOCKS))
     checked("rounds", rounds)
     if rounds is not None and (ranks > 1 or session or isinstance(k, Topology)):
-        raise InputError("rounds are for partitions of one device, not for ranks, sessions or "
+        raise InputError("rounds is for partitions on one device, not for ranks, sessions or "
                          "mappings")
     if ranks > 1 and (session or of_nets or isinstance(k, Topology) or objective == "volume"):
-        raise InputError("several ranks partition graphs, and minimise the cut")
+        raise InputError("several ranks can only partition graphs, with the objective 'cut'")
     if (edge_weights and of_nets) or (net_weights and not of_nets):
         raise InputError(NOT_OF_NETS if of_nets else NOT_OF_GRAPHS)
     if objective == "volume":
         num_nets, num_pins, like = _of_neighbourhoods(num_vertices, num_arcs, like)
         of_nets = True
     if of_nets and (isinstance(k, Topology) or isinstance(like, Graph)):
-        raise InputError("nets are given with a machine, or with a graph that has none")
+        raise InputError("a hypergraph needs a number k, and no graph as `like`")
     given = {"num_vertices": num_vertices, **(
         {"num_nets": num_nets, "num_pins": num_pins} if of_nets else {"num_arcs": num_arcs})}
     counts = tuple(_size(name, value, like) for name, value in given.items())
@@ -277,5 +276,5 @@ def _size(name: str, value: int | None, like: EitherGraph | None) -> int:
     """Return a given size, or else that of `like`."""
     found = getattr(like, name, None) if value is None else value
     if found is None:
-        raise InputError(f"{name} is missing; without it, give what has such as `like`")
+        raise InputError(f"{name} is missing; pass it, or a graph or hypergraph as `like`")
     return checked_integer(name, found, 0, MAX_TOTAL_WEIGHT)

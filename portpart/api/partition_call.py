@@ -149,8 +149,8 @@ def partition(
     Raises
     ------
     InputError
-        If the graph or an option is invalid, or bounds contradict each other; raised before any
-        work starts.
+        If the graph or an option is invalid, or constraints contradict each other; raised before
+        any work starts.
     DeviceUnavailable
         If the device cannot be used; the message gives the reason.
     OutOfMemory

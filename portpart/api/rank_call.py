@@ -51,7 +51,7 @@ from portpart.metrics.balance import exact_target, imbalance_of
 from portpart.options import WrittenNumber, exact_fraction, number_of_blocks
 from portpart.primitives import argmax_of, max_of, ship, sum_of
 
-INSTEAD = "gather() makes a graph that one device partitions so"
+INSTEAD = "gather() the graph to use one device"
 
 NOT_YET = ("devices", "min_block_weight", "vertex_sizes", "time_limit", "rounds")
 

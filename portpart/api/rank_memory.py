@@ -136,8 +136,8 @@ def of_ranks(sizes: estimate.GivenSizes, k: int, algorithm: str | None, preset: 
 
     found, config = find(algorithm, preset)
     if found.name != DEFAULT:
-        raise InputError(f"several ranks have the algorithm {DEFAULT!r} alone; without ranks= the "
-                         "estimate is that of one process")
+        raise InputError(f"several ranks support only the algorithm {DEFAULT!r}; without ranks= "
+                         "the estimate is for one process")
     if like is not None and estimate.sizes_of(like).counts == sizes.counts:
         sizes = estimate.sizes_of(like)
     flows = config.flows

@@ -295,7 +295,7 @@ class FactorSearch:
             start = best.part
 
     def _at(self, price: Fraction) -> Iterator[RepartitionAttempt]:
-        """Yield a partition from the old blocks, and one from a new partition if that may pay.
+        """Yield a partition from the old blocks, and one from a new one if that may be better.
 
         Refinement moves vertices back if that lowers costs. If weights are hard to pack and too
         much migrates from the old blocks, a new partition is hardly better; it is used unrefined.

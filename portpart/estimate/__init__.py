@@ -1,4 +1,4 @@
-"""Estimates of memory, from what pieces declare."""
+"""Estimates of memory from the declared arrays, and dry runs that compile code."""
 
 from portpart.base.doors import door
 

@@ -1,4 +1,4 @@
-"""Estimates by a dry run: an algorithm passes through a space that counts bytes."""
+"""Estimates by a dry run: an algorithm runs in a space that counts bytes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from portpart.options import Configuration
 
 ASKED_FROM = 2**28
-"""Calls that need fewer bytes do not ask for the free memory."""
+"""Calls that need fewer bytes do not check the free memory."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class MemoryEstimate:
         return max(self.coarsening, self.refinement, self.swaps)
 
     def plus(self, size: int) -> MemoryEstimate:
-        """The same estimate with this many more bytes in every phase."""
+        """Return the estimate with this many more bytes in every phase."""
         return replace(self, graph=self.graph + size, coarsening=self.coarsening + size,
                        refinement=self.refinement + size)
 
@@ -97,12 +97,12 @@ class MemoryEstimate:
 
 
 def readable(size: int) -> str:
-    """A number of bytes as text, with a unit."""
+    """Return a number of bytes as text, with a unit."""
     return f"{size / 2**30:.2f} GiB" if size >= 2**30 else f"{size / 2**20:.1f} MiB"
 
 
 def check_memory_limit(space: ExecutionSpace, k: int, graph: EitherGraph | None = None) -> None:
-    """Raise if the arrays that every call has for k blocks, or those of nets, exceed all memory."""
+    """Raise if the arrays that every call needs for k blocks, or for nets, exceed all memory."""
     needed, cause = refining_bytes(RefinementSizes(0, 0, k)), "whatever the graph,"
     if isinstance(graph, Hypergraph):
         from portpart.algorithms.objectives import net_sizes
@@ -119,9 +119,9 @@ def check_memory_limit(space: ExecutionSpace, k: int, graph: EitherGraph | None 
 
 
 MARGIN, WIDE_MARGIN = 1.05, 1.12
-"""The estimate is this many times what a dry run counts, but for the input graph: other seeds, and
-walks that keep to the blocks of a partition, have levels that are a little larger.  Levels of
-hypergraphs, and mappings that keep sections, differ more."""
+"""Factors from the count of a dry run, without the input graph, to the estimate. With other seeds,
+and in walks inside the blocks of a partition, levels are slightly larger. Levels of hypergraphs,
+and of mappings inside sections, differ more."""
 
 
 @dataclass(frozen=True)
@@ -133,15 +133,15 @@ class GivenSizes:
     counts : tuple of int
         Vertices and arcs, or vertices, nets and pins.
     offset_bytes, weight_bytes : int
-        Of an offset, and of a sum of weights of edges or nets.
+        Bytes of an offset, and of a sum of weights of edges or nets.
     vertex_weights, weights : int
-        Bytes of a weight; 0 if there are none.
+        Bytes of a weight; 0 without weights.
     degree : int, optional
         The highest degree, if known.
     size : int, optional
         Most pins of a net, if known.
     total : int, optional
-        Of the weights of edges or nets, if known.
+        Total weight of edges or nets, if known.
     """
 
     counts: tuple[int, ...]
@@ -155,7 +155,7 @@ class GivenSizes:
 
     @property
     def own_bytes(self) -> int:
-        """Bytes of its arrays."""
+        """Bytes of the graph's arrays."""
         space = SizingSpace(Shrinking(()))
         made = self.made(space)  # arrays are counted as long as they exist
         size = space.live
@@ -163,13 +163,13 @@ class GivenSizes:
         return size
 
     def of_edges(self) -> GivenSizes:
-        """The sizes of the hypergraph whose vertices are the edges of a graph of these sizes."""
+        """Return the sizes of the hypergraph of edges, for a graph of these sizes."""
         n, arcs = self.counts
         return GivenSizes((arcs // 2, n, arcs), self.offset_bytes, self.weight_bytes,
                           8 * (self.weights > 0), self.vertex_weights)
 
     def made(self, space: SizingSpace) -> EitherGraph:
-        """A graph or hypergraph of these sizes, without memory."""
+        """Return a graph or hypergraph of these sizes, without memory."""
         def array(count: int, size: int) -> Array:
             return space.empty(count, f"i{size}") if size else None
 
@@ -191,12 +191,12 @@ class GivenSizes:
 
 
 def offset_bytes(num_arcs: int) -> int:
-    """Bytes of an offset into this many arcs."""
+    """Return the bytes of an offset into this many arcs."""
     return 4 if num_arcs <= MAX_INT32_ARCS else 8
 
 
 def sizes_of(graph: EitherGraph) -> GivenSizes:
-    """The sizes of an existing graph or hypergraph."""
+    """Return the sizes of an existing graph or hypergraph."""
     def width(array: Array | None) -> int:
         return 0 if array is None else int(array.dtype.itemsize)
 
@@ -213,7 +213,7 @@ def sizes_of(graph: EitherGraph) -> GivenSizes:
 def counted(sizes: GivenSizes, shrinkings: Iterable[Shrinking],
             call: Callable[[EitherGraph, SizingSpace], None],
             margin: float = MARGIN) -> MemoryEstimate:
-    """The estimate of a call: the maximum over several ways in which levels may shrink."""
+    """Return the estimate of a call: the maximum over several ways in which levels may shrink."""
     found = []
     for shrinking in shrinkings:
         space = SizingSpace(shrinking)
@@ -231,7 +231,7 @@ def counted(sizes: GivenSizes, shrinkings: Iterable[Shrinking],
 
 def partition_call(algorithm: Algorithm, config: Configuration, k: int, previous: bool = False,
                    has_rounds: bool = False) -> Callable[[EitherGraph, SizingSpace], None]:
-    """A call of partition; with `previous`, one that starts from the previous blocks."""
+    """Return a call of `partition`; with `previous`, one that starts from previous blocks."""
     def call(graph: EitherGraph, space: SizingSpace) -> None:
         n = graph.num_vertices
         if k == 1 or n == 0:
@@ -253,7 +253,7 @@ def partition_call(algorithm: Algorithm, config: Configuration, k: int, previous
 
 def mapping_call(machine: Topology, algorithm: str | None,
                  preset: str | Configuration) -> Callable[[EitherGraph, SizingSpace], None]:
-    """A call of map_processes, without the swaps of blocks."""
+    """Return a call of `map_processes` without the swaps of blocks."""
     from portpart.algorithms.mapping import mapper_of  # partitions load no mapper
 
     mapper, config = mapper_of(algorithm, preset, machine.is_hierarchy)

@@ -1,7 +1,7 @@
-"""A call on a problem of the same kind in which nothing runs, so that its code is compiled at once.
+"""A run on a problem of the same kind that computes nothing, so that all code is compiled at once.
 
-Programs depend on the types of arrays, on which of them are there, and on degrees; not on the size.
-What stands in for the graph is therefore of moderate size, and all its arrays are zeros.
+Programs depend on the types of arrays, on their presence, and on degrees; not on sizes. So the
+placeholder of the graph is of moderate size, and all its arrays are zeros.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 AnyProblem = TypeVar("AnyProblem", bound="Problem[Any]")
 
 MAX_VERTICES = 2**18
-"""Number of vertices of the placeholder of a graph, unless there are more blocks."""
+"""Maximum number of vertices of the placeholder, unless there are more blocks."""
 
 
 DENSITIES_OF_NETS = 9 / 16, 3 / 4, 1, 4 / 3
-"""Pins of a placeholder for a hypergraph, as factors of the real number.
+"""Numbers of pins of placeholders for a hypergraph, as factors of the real number.
 
-With the levels of all together barely a team for rows of some mean length is missed.
+With the levels of all of them, programs are compiled for nearly every team size of rows.
 """
 
 
@@ -40,7 +40,7 @@ ENTRIES_OF_NETS = "net_pins", "vertex_nets"
 
 def dry_run(problem: AnyProblem, run: Callable[[AnyProblem, Any], Array], config: Any,
             dry_runs: DryRuns | None = None) -> None:
-    """Have the code of a run compiled side by side; by default where the space does such things."""
+    """Have the code of a run compiled in parallel; by default if the space supports it."""
     dry_runs = dry_runs or problem.space.dry_runs
     if dry_runs is None or problem.constraints.previous_blocks is not None:
         return
@@ -56,7 +56,7 @@ def dry_run(problem: AnyProblem, run: Callable[[AnyProblem, Any], Array], config
 
 
 def dry_run_edges(graph: graphs.Graph, dry_runs: DryRuns | None = None) -> None:
-    """Have the code compiled side by side that makes the hypergraph of a graph's edges."""
+    """Have the code compiled in parallel that makes the hypergraph of a graph's edges."""
     dry_runs = dry_runs or graph.space.dry_runs
     if dry_runs is not None:
 
@@ -77,7 +77,7 @@ def _evaluate(problem: Problem[Any], part: Array) -> None:
 
 
 def kind_of(problem: Problem[Any], config: Configuration) -> str:
-    """What programs depend on; rehearsals of numbers close to each other would be the same."""
+    """Return what programs depend on; numbers of similar size lead to the same dry run."""
     graph, wanted = problem.graph, problem.constraints
     numbers = (problem.num_blocks, graph.max_degree, int(graph.mean_degree),
                graph.squared_degrees // max(1, graph.num_entries))
@@ -90,7 +90,7 @@ def kind_of(problem: Problem[Any], config: Configuration) -> str:
 
 def placeholder_problem(problem: AnyProblem, stage: ExecutionSpace,
                         density: float = 1) -> AnyProblem:
-    """A problem of the same kind in a space in which nothing runs."""
+    """Return a problem of the same kind in a space that computes nothing."""
     wanted, graph = problem.constraints, _like(problem.graph, stage, problem.num_blocks, density)
     fixed, initial = (None if array is None else stage.zeros(graph.num_vertices, array.dtype)
                       for array in (wanted.fixed, wanted.initial))

@@ -1,4 +1,4 @@
-"""How levels shrink: by upper bounds, or as measured on a graph, which is coarsened."""
+"""How levels shrink: by upper bounds, or as measured by coarsening a graph."""
 
 from __future__ import annotations
 
@@ -24,32 +24,32 @@ from portpart.metrics import block_weight_limit
 
 SHARES = {"portpart": (0.4, 0.7), "jet": (0.62, 0.86), "gkway": (0.5, 0.82),
           "igkway": (0.5, 0.84), "gpmetis": (0.62, 0.86)}
-"""Shares of vertices and arcs that levels keep: so large that the sums over all levels are above
-the measured ones."""
+"""Shares of vertices and arcs that levels keep. They are so large that the sums over all levels
+exceed the measured ones."""
 
 SHARES_OF_NETS = {"portpart": (0.4, 0.72, 0.65), "hyperg": (0.5, 0.75, 0.7),
                   "ihyperg": (0.5, 0.75, 0.7)}
-"""The same of vertices, nets and pins; the sums are above those of 33 real hypergraphs."""
+"""The same for vertices, nets and pins; the sums exceed those of 33 real hypergraphs."""
 
 SLOW = 4
-"""Clusters that grow by no more shrink graphs as slowly as pairs do."""
+"""Clusters with at most this growth shrink graphs as slowly as pairs do."""
 
 OTHER_SEED = 10**6
 
 
 class Search(NamedTuple):
-    """A search among partitions by a partitioner.
+    """A search for partitions by a partitioner.
 
     Attributes
     ----------
     algorithm : Algorithm
     config
-        Of its class.
+        A configuration of the algorithm.
     num_blocks : int
     sections : int
-        Sections that a level of multisection divides; all walks keep to them.
+        Sections that a level of multisection divides; all walks coarsen inside them.
     combines : bool
-        Whether starts grow where two partitions agree, too, as in sessions.
+        Whether starts also grow in the overlay of two partitions, as in sessions.
     """
 
     algorithm: Algorithm
@@ -60,12 +60,12 @@ class Search(NamedTuple):
 
     @property
     def num_labels(self) -> int:
-        """Labels that walks keep to, of sections or of a partition that is improved; else 0."""
+        """Number of labels that walks respect: sections, blocks of a present partition, or 0."""
         is_one_walk = getattr(self.config, "search", multilevel.SearchOptions()).is_one_walk
         return self.sections if self.sections or is_one_walk else self.num_blocks
 
     def reduced(self, share: float) -> Search:
-        """The same for a graph that is smaller by so much, with blocks of as many vertices."""
+        """Return the search for a graph smaller by a factor, with blocks of as many vertices."""
         options, k = self.config.coarsening, self.num_blocks
         dense = options.coarsest_dense_vertices(k)
         end = max(1, int(share * options.coarsest_vertices(k)))
@@ -79,12 +79,12 @@ class Search(NamedTuple):
 
 def ways_to_shrink(search: Search, sizes: tuple[int, ...], arc_shrink: float | None = None,
                    like: EitherGraph | None = None) -> list[Shrinking]:
-    """The ways in which the levels of a search may shrink.
+    """Return the ways in which the levels of a search may shrink.
 
     Parameters
     ----------
     sizes : tuple of int
-        Of the graph or hypergraph of the call.
+        Sizes of the graph or hypergraph of the call.
     arc_shrink : float, optional
         Share of the arcs that a level keeps.
     like : Graph or Hypergraph, optional
@@ -104,11 +104,11 @@ def ways_to_shrink(search: Search, sizes: tuple[int, ...], arc_shrink: float | N
 
 
 def as_those_of(like: EitherGraph, num_vertices: int, search: Search) -> Iterator[Shrinking]:
-    """Levels that shrink as those of a graph or hypergraph, for one of this many vertices.
+    """Yield the sizes of levels as those of a graph or hypergraph, for one of this many vertices.
 
-    By a seed for each run, and at least two: a matching that is just dense enough with one takes
-    other levels with another.  Where walks keep to labels, those are the blocks of a quick
-    partition, or where two agree.
+    There is one way for each run, and at least two, because the levels of a matching that is just
+    dense enough differ between seeds. If walks respect labels, these are the blocks of a quick
+    partition, or the overlay of two.
     """
     factor = max(1.0, num_vertices / max(1, like.num_vertices))
     if factor > 1:
@@ -147,7 +147,7 @@ def _problem(graph: EitherGraph, k: int, seed: int = 0) -> multilevel.Problem[An
 
 
 def _quick_partition(graph: EitherGraph, k: int, seed: int) -> Array:
-    """Blocks like those of a previous partition: vertices of different blocks are not merged."""
+    """Return blocks like those of a previous partition, for labels."""
     algorithms = OF_NETS if isinstance(graph, Hypergraph) else ALGORITHMS
     algorithm, config = find("portpart", "fast", algorithms)
     part: Array = algorithm.partition(_problem(graph, k, seed), config)
@@ -156,11 +156,11 @@ def _quick_partition(graph: EitherGraph, k: int, seed: int) -> Array:
 
 def _shrinking(levels: list[Level[Any]], search: Search, factor: float,
                kept: float | None) -> Shrinking:
-    """What is known from levels, scaled by a factor; `kept` is the least that a last one keeps."""
+    """Return what levels show, scaled by a factor; `kept` is the minimum share of a last level."""
     graphs = [level.graph for level in levels]
     walk = [_scaled(_counts(graph), factor) for graph in graphs]
     degrees = [graph.max_degree for graph in graphs]
-    if kept is not None or len(walk) == 1:  # other seeds may have one more
+    if kept is not None or len(walk) == 1:  # other seeds may have one more level
         walk.append((int((kept or 1) * walk[-1][0]), *walk[-1][1:]))
         degrees.append(degrees[-1])
     slots = {sizes: int(factor * found) for sizes, level in zip(walk, levels)
@@ -189,7 +189,7 @@ def _scaled(counts: tuple[int, ...], factor: float) -> tuple[int, ...]:
 
 
 def _slots(level: Level[Any], config: Any) -> int | None:
-    """Slots of hash rows in main memory while clusters of a level are found."""
+    """Return the slots of hash rows in main memory while clusters of a level are found."""
     if isinstance(level.graph, Graph):
         return slots_for(level.graph)
     grouping = getattr(config, "grouping", None)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def mapping_estimate(sizes: calls.GivenSizes, machine: Topology, algorithm: str | None,
                      preset: str | Configuration,
                      arc_shrink: float | None, like: EitherGraph | None) -> calls.MemoryEstimate:
-    """The estimate for a mapping, whose levels shrink in the way of one of its searches."""
+    """Return the estimate for a mapping whose levels shrink as in one of its searches."""
     mapper, config = mapping.mapper_of(algorithm, preset, machine.is_hierarchy)
     mapper.check_fit(machine)
     if like is not None and calls.sizes_of(like).counts == sizes.counts:
@@ -41,7 +41,7 @@ def mapping_estimate(sizes: calls.GivenSizes, machine: Topology, algorithm: str 
 
 
 def _searches(config: Any, machine: Topology) -> Iterator[Search]:
-    """The searches of a mapper, as those by a partitioner."""
+    """Yield the searches of a mapper, as searches by partitioners."""
     k = machine.num_elements
     if isinstance(config, mapping.IntegratedConfig):
         yield _integrated(config, k)
@@ -59,7 +59,7 @@ def _searches(config: Any, machine: Topology) -> Iterator[Search]:
 
 
 def _integrated(config: mapping.IntegratedConfig, k: int) -> Search:
-    """Integrated mapping, which always grows its initial partitions."""
+    """Return the search of integrated mapping, which always grows its initial partitions."""
     initial = InitialOptions("grown", growing=config.initial)
     if config.clustering is None:
         alike: Any = JetConfig(coarsening=config.coarsening, initial=initial)
@@ -70,7 +70,7 @@ def _integrated(config: mapping.IntegratedConfig, k: int) -> Search:
 
 
 def _of_sections(config: PortpartConfig, k: int, sections: int) -> Search:
-    """A partitioner that stops coarsening at the same size as the one of the sections."""
+    """Return a search that ends coarsening at the same size as multisection."""
     coarsest = mapping.coarsest_of_sections(config, k, sections)
     growing = config.initial.growing
     growing = replace(growing, min_vertices=max(growing.min_vertices,
@@ -82,12 +82,12 @@ def _of_sections(config: PortpartConfig, k: int, sections: int) -> Search:
 
 
 def check_memory(graph: Graph, machine: Topology, swaps: bool) -> None:
-    """Raise before any work if the arrays that every mapping needs cannot fit.
+    """Raise before any work if the arrays that every mapping needs do not fit.
 
     Raises
     ------
     OutOfMemory
-        If the space has less than these take.
+        If the space has less memory than these arrays take.
     """
     k = machine.num_elements
     working = refining_bytes(RefinementSizes(graph.num_vertices, 0, 1)) if k > 1 else 0
@@ -104,7 +104,7 @@ def check_memory(graph: Graph, machine: Topology, swaps: bool) -> None:
 
 
 def distance_bytes(machine: Topology) -> int:
-    """Bytes of the distances between elements."""
+    """Return the bytes of the distances between elements."""
     k, levels = machine.num_elements, len(machine.group_sizes)
     if not machine.is_hierarchy:
         return 8 * k * k
@@ -114,13 +114,13 @@ def distance_bytes(machine: Topology) -> int:
 
 
 def swap_bytes(num_elements: int) -> int:
-    """Bytes of what swaps work on."""
+    """Return the bytes of the arrays of swaps."""
     has_swaps = num_elements <= MAX_SWAPPED
     return bytes_of((BlockPlaces, SwapProposals), num_elements) if has_swaps else 0
 
 
 def ending_bytes(num_vertices: int, num_arcs: int, machine: Topology) -> int:
-    """Bytes of the traffic between elements while it is counted, or of swaps."""
+    """Return the bytes for counting the traffic between elements, or for swaps."""
     k = machine.num_elements
     pairs = min(num_arcs, k * k)
     counting = 4 * num_vertices + 8 * k * k + 12 * pairs

@@ -1,8 +1,8 @@
-"""A space in which nothing runs and arrays take no memory, which counts what they would take.
+"""A space that runs nothing and whose arrays take no memory; it counts what they would take.
 
-An algorithm passes through it as through any other space: programs are recorded without arrays, and
-what it would allocate and give back is added up.  Numbers that a device would count, such as those
-of clusters, come from measured levels or from shares.
+An algorithm uses it like any other space: programs are recorded without arrays, and allocations and
+their ends are added up. Numbers that a device would count, such as those of clusters, come from
+measured levels or from shares.
 """
 
 from __future__ import annotations
@@ -25,20 +25,19 @@ if TYPE_CHECKING:
     from portpart.backends.programs import Bound
 
 SMALL = 2**16
-"""Arrays of fewer bytes have memory: the host may write into them."""
+"""Smaller arrays (in bytes) have memory: the host may write into them."""
 
 SORTING_WORDS = 4
-"""Words for each key while a library sorts: its copy of keys, of places, and as many again."""
+"""Words per key during a library's sort: copies of keys and places, and as many again."""
 
 START_SHARES, COMMUNITY_SHARES = (0.4, 0.75), (0.7, 0.7)
-"""Shares of vertices and arcs that levels keep without a walk: where starts grow, and where
-communities are found."""
+"""Shares of vertices and arcs that levels keep without a walk: for starts, and for communities."""
 
 LARGE_SHARE = 0.1
-"""Share of the pins that nets with separate counters have, unless more is known."""
+"""Share of the pins in nets with separate counters, unless it is known."""
 
 Sizes = tuple[int, ...]
-"""Of a level: vertices and arcs, or vertices, nets and pins."""
+"""Sizes of a level: vertices and arcs, or vertices, nets and pins."""
 
 
 @dataclass(frozen=True)
@@ -48,21 +47,21 @@ class Shrinking:
     Attributes
     ----------
     shares : tuple of float
-        Of each size, what a level keeps of the one before where no walk is known.
+        Share of each size that a level keeps of the previous one, without a walk.
     end : int
-        Vertices at which coarsening ends; where no walk is known, the coarsest graph has this many.
+        Vertices at which coarsening ends; without a walk, those of the coarsest graph.
     walk : sequence of tuple of int
         Sizes of the levels of a walk, finest first.
     degrees : sequence of int
-        The highest degree on each of them.
+        The highest degree on each of these levels.
     slots : dict
-        By sizes of a level, slots of hash rows in main memory, if known.
+        Slots of hash rows in main memory, by sizes of a level, if known.
     below : sequence of tuple of int
         Sizes of the levels that starts grow on.
     pairs, pairs_kept : float
-        Arcs that the clique graph is made of for a pin, and the share of them that differ.
+        Arcs of the clique graph per pin before merging, and the share of them that remains.
     large : int, optional
-        Nets with counters, if known.
+        Number of nets with counters, if known.
     """
 
     shares: tuple[float, ...]
@@ -77,9 +76,9 @@ class Shrinking:
 
 
 def kept(shares: Sequence[float], sizes: Sizes, end: int = 1) -> Sizes:
-    """Sizes of the next level by shares.
+    """Return the sizes of the next level by shares.
 
-    There are no fewer vertices than at the end, and no more arcs than pairs of vertices.
+    There are at least `end` vertices, and at most as many arcs as pairs of vertices.
     """
     n, *others = (int(share * size) for share, size in zip(shares, sizes))
     n = max(n, min(end, sizes[0] - 1))
@@ -87,7 +86,7 @@ def kept(shares: Sequence[float], sizes: Sizes, end: int = 1) -> Sizes:
 
 
 class Unwritten(np.ndarray):
-    """An array whose elements share one place in memory: the host may not write into it."""
+    """An array whose elements share one place in memory; the host must not write into it."""
 
     def __setitem__(self, where: Any, values: Any) -> None:
         """Do nothing."""
@@ -106,11 +105,11 @@ class SizingSpace(ExecutionSpace):
     Attributes
     ----------
     live, most : int
-        Bytes now, and the most since the last progress.
+        Bytes now, and the maximum since the last progress.
     hierarchy : int
-        Most bytes when a level had been made.
+        Maximum number of bytes when a level had been made.
     coarsening, refinement : int
-        Most bytes while levels were made, and in between.
+        Maximum while levels were made, and in the time between.
     """
 
     kind = "cpu"
@@ -126,7 +125,7 @@ class SizingSpace(ExecutionSpace):
         self._made: set[int] = set()
 
     def enter(self, phase: str, level: int, num_levels: int) -> None:
-        """Progress of a call: a level was made, or another phase began or ended."""
+        """Record progress of a call: a level was made, or another phase has begun or ended."""
         if phase.endswith("coarsening"):
             self.hierarchy = max(self.hierarchy, self.live)
             self.coarsening = max(self.coarsening, self.most)
@@ -152,7 +151,7 @@ class SizingSpace(ExecutionSpace):
         while getattr(owner, "base", None) is not None:
             owner = owner.base
         if id(owner) in self._made:
-            return array  # those of the host are copied
+            return array  # only arrays of the host are copied
         made = self.empty(array.size, array.dtype)
         if array.nbytes < SMALL:
             made[:] = array.reshape(-1)
@@ -182,7 +181,7 @@ class SizingSpace(ExecutionSpace):
         return [*coarse, degree, *otherwise[3:]]
 
     def coarser(self, sizes: Sizes) -> tuple[Sizes, int]:
-        """Sizes of the next level, and its highest degree."""
+        """Return the sizes of the next level, and its highest degree."""
         known = self.shrinking
         depth, found = self._after(known.walk, sizes)
         if not found:
@@ -191,10 +190,10 @@ class SizingSpace(ExecutionSpace):
         return found, known.degrees[depth]
 
     def _after(self, walk: Sequence[Sizes], sizes: Sizes) -> tuple[int, Sizes]:
-        """The depth and the sizes of what follows a level on a walk, which may be another graph's.
+        """Return depth and sizes of the next level on a walk, which may be that of another graph.
 
-        A level that no other was before is like the one of the walk that is nearest in size.  The
-        last one is followed by itself: coarsening has ended there.
+        The first level is matched with the level of the walk that is nearest in size. The last
+        level is followed by itself, because coarsening has ended there.
         """
         if len(walk) < 2:
             return 0, ()
@@ -221,7 +220,7 @@ class SizingSpace(ExecutionSpace):
             return [int(2 * EDGE_WEIGHT * graph.total_net_weight > MAX_INT32)]
         if what == "arcs":
             return [int(known.pairs_kept * otherwise[0])]
-        if otherwise[0] == graph.num_vertices:  # only nets are merged
+        if otherwise[0] == graph.num_vertices:  # only nets were merged
             return [*sizes, *otherwise[3:]]
         return [*self.coarser(sizes)[0], *otherwise[3:]]
 
@@ -236,13 +235,13 @@ class SizingSpace(ExecutionSpace):
         return True
 
     def parallel_for(self, n: int, kernel: Kernel, *args: Bound, team: int = 1) -> None:
-        """Nothing runs."""
+        """Do nothing."""
 
     def executable(self, program: Program) -> Executable:
         return _Unrun(self, program)
 
     def synchronize(self) -> None:
-        """There is nothing to wait for."""
+        """Do nothing."""
 
     def _end(self, name: int, size: int) -> None:
         self._made.discard(name)
@@ -250,11 +249,11 @@ class SizingSpace(ExecutionSpace):
 
 
 class _Unrun:
-    """A program that is not run, and its scratch memory."""
+    """A program that does not run; its scratch memory is counted."""
 
     def __init__(self, space: SizingSpace, program: Program) -> None:
         self.space, self.table = space, ProgramTable(program.used_slots())
 
     def run(self, bindings: Mapping[str, Bound], size: int, sizes: Any = None) -> None:
-        """Count the memory of scratch while the program would run."""
+        """Count the scratch memory of a run."""
         self.space.empty(self.table.place_scratch(sizes)[-1], np.uint8)

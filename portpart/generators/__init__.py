@@ -1,8 +1,8 @@
-"""Graphs and hypergraphs to try things on: the same for the same arguments everywhere.
+"""Generators of graphs and hypergraphs; equal arguments give equal results everywhere.
 
-Random numbers are drawn by ``numpy.random.default_rng(seed)`` in the documented order; the default
-seeds are those of the project's published measurements.  All live on the host.  Rows of graphs
-that are too large for one memory are drawn by `shares`, from hashes.
+Random numbers are drawn by ``numpy.random.default_rng(seed)`` in the documented order. The default
+seeds are those of the project's published measurements. All results are on the host. `shares` draws
+rows of graphs that are too large for one memory, from hashes.
 """
 
 from portpart.base.doors import door

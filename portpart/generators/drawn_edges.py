@@ -1,6 +1,6 @@
-"""Rows of graphs whose edges are drawn one by one, each from its number: R-MAT.
+"""Rows of graphs whose edges are drawn one by one, from the number of the edge: R-MAT.
 
-An arc is one number, its source above its target in 32 bits each, so that arcs can be shipped to
+An arc is one number, with its source above its target in 32 bits each, so that arcs can be sent to
 the owners of their sources and sorted there.
 """
 
@@ -21,19 +21,19 @@ EDGES_PER_ITEM = 128
 
 DRAW_BITS = 31
 MAX_BITS = 64
-"""Draws of an edge, at most."""
+"""Maximum number of draws of an edge."""
 
 
 class Quadrants(kl.Record):
-    """How the ends of edges are drawn.
+    """Parameters for drawing the ends of edges.
 
     Attributes
     ----------
     scale : int
         Bits of a vertex.
     upper_left, upper, not_last : int
-        The probability of the upper left quadrant, that of both upper ones, that of all but the
-        lower right one, each times 2^31.
+        Probabilities of the upper left quadrant, of both upper ones, and of all but the lower
+        right one, each times 2^31.
     seed : int
     """
 
@@ -45,7 +45,7 @@ class Quadrants(kl.Record):
 
 
 class ArcRange(kl.Record):
-    """Which arcs are wanted: of these edges, with a source at one of these places.
+    """A range of edges, and a range of places: the arcs of these edges with sources there.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class ArcRange(kl.Record):
 
 def drawn_arcs(space: ExecutionSpace, quadrants: Quadrants, order: VertexOrder,
                wanted: ArcRange) -> Array:
-    """Both arcs of each drawn edge that is no loop, as numbers, as far as they are wanted."""
+    """Return both arcs of each drawn edge that is no loop, as numbers, if they are wanted."""
     items = -(-(wanted.end - wanted.begin) // EDGES_PER_ITEM)
     counts = space.empty(items, np.int64)
     space.parallel_for(items, draw_arcs.bound(writes=False), quadrants, order, wanted, counts, None)
@@ -76,9 +76,9 @@ def drawn_arcs(space: ExecutionSpace, quadrants: Quadrants, order: VertexOrder,
 
 def rows_of_arcs(space: ExecutionSpace, arcs: Array, first: int, last: int,
                  num_vertices: int) -> tuple[Array, Array]:
-    """Offsets and ascending targets of the rows of arcs, each of which counts once.
+    """Return offsets and ascending targets of the rows of arcs; duplicates count once.
 
-    What `arcs` holds afterwards is of no use.
+    The contents of `arcs` are lost.
     """
     space.parallel_for(len(arcs), shift_source, arcs, first)
     arcs = sorted_pairs(space, arcs, max(1, last - first), max(1, num_vertices))
@@ -91,7 +91,7 @@ def rows_of_arcs(space: ExecutionSpace, arcs: Array, first: int, last: int,
 
 @kl.device
 def edge_ends(edge, quadrants: Quadrants):
-    """Both ends of an edge as one number; the bits of each are drawn from the highest on."""
+    """Return both ends of an edge as one number; their bits are drawn from the highest on."""
     ends = kl.int64(0)
     for bit in range(quadrants.scale):
         draw = hash_of(edge * MAX_BITS + bit, quadrants.seed) & ((1 << DRAW_BITS) - 1)
@@ -103,14 +103,14 @@ def edge_ends(edge, quadrants: Quadrants):
 
 @kl.device
 def is_wanted(arc, wanted: ArcRange):
-    """Whether the source of an arc is in the range, and it is no loop."""
+    """Whether an arc is no loop and its source is in the range."""
     source = arc >> HALF
     return source >= wanted.first and source < wanted.last and source != (arc & LOW_HALF)
 
 
 @kl.device
 def arc_of(edge, quadrants: Quadrants, order: VertexOrder):
-    """The arc from one end of an edge to the other."""
+    """Return the arc from one end of an edge to the other."""
     ends = edge_ends(edge, quadrants)
     return (place_of(ends >> HALF, order) << HALF) | place_of(ends & LOW_HALF, order)
 
@@ -118,7 +118,7 @@ def arc_of(edge, quadrants: Quadrants, order: VertexOrder):
 @kl.kernel
 def draw_arcs(item, quadrants: Quadrants, order: VertexOrder, wanted: ArcRange, places, arcs,
               writes: kl.StaticValue):
-    """places[item] = wanted arcs of the edges of this item; or write them from there on."""
+    """places[item] = wanted arcs of the edges of this item; or write the arcs from there on."""
     place = kl.int64(places[item]) if writes else kl.int64(0)
     begin = wanted.begin + item * EDGES_PER_ITEM
     for edge in range(begin, min(begin + EDGES_PER_ITEM, wanted.end)):
@@ -135,5 +135,5 @@ def draw_arcs(item, quadrants: Quadrants, order: VertexOrder, wanted: ArcRange, 
 
 @kl.kernel
 def shift_source(i, arcs, first):
-    """Count sources from the first vertex of the range."""
+    """Count the source of arc i from the first vertex of the range."""
     arcs[i] -= first << HALF

@@ -22,7 +22,7 @@ REACH = {2: 0.55, 3: 0.61}
 
 
 def delaunay(num_vertices: int, seed: int = 1) -> Graph:
-    """Delaunay triangulation of random points, in the order in which they were drawn.
+    """Return the Delaunay triangulation of random points, in the order in which they are drawn.
 
     The points are ``numpy.random.default_rng(seed).random((num_vertices, 2))``.
 
@@ -46,7 +46,7 @@ def delaunay(num_vertices: int, seed: int = 1) -> Graph:
 
 def random_geometric(num_vertices: int, seed: int = 2, radius: float | None = None,
                      dimensions: int = 2) -> Graph:
-    """Random points, joined when they are closer than `radius`.
+    """Return a graph of random points, joined if they are closer than `radius`.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def random_geometric(num_vertices: int, seed: int = 2, radius: float | None = No
 
 
 def triangulation(points: ArrayLike) -> Graph:
-    """Delaunay triangulation of points in the plane.
+    """Return the Delaunay triangulation of points in the plane.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def triangulation(points: ArrayLike) -> Graph:
 
 
 def triangles_of(points: np.ndarray) -> np.ndarray:
-    """Corners of the Delaunay triangles, shape (count, 3)."""
+    """Return the corners of the Delaunay triangles, shape (count, 3)."""
     from scipy.spatial import Delaunay, QhullError
 
     try:
@@ -135,7 +135,7 @@ def triangles_of(points: np.ndarray) -> np.ndarray:
 
 
 def edges_of_triangles(n: int, corners: np.ndarray) -> Graph:
-    """The graph of the sides of triangles."""
+    """Return the graph of the sides of triangles."""
     return edges_graph(n, corners.reshape(-1), np.roll(corners, -1, axis=1).reshape(-1))
 
 
@@ -149,7 +149,7 @@ def _points(num_vertices: int, seed: int, dimensions: int = 2) -> np.ndarray:
 
 
 def grid_2d(rows: int, columns: int | None = None) -> Graph:
-    """Grid of `rows` × `columns` vertices, each joined to the 4 around it (5-point stencil).
+    """Return a grid of `rows` × `columns` vertices with 4 neighbours each (5-point stencil).
 
     Vertex (i, j) has the number ``i * columns + j``; `columns` defaults to `rows`.
 
@@ -178,7 +178,7 @@ def grid_2d(rows: int, columns: int | None = None) -> Graph:
 
 
 def grid_3d(x: int, y: int | None = None, z: int | None = None) -> Graph:
-    """Grid of x × y × z vertices, each joined to the 6 around it (7-point stencil).
+    """Return a grid of x × y × z vertices with 6 neighbours each (7-point stencil).
 
     Vertex (i, j, k) has the number ``(i * y + j) * z + k``; `y` and `z` default to `x`.
 

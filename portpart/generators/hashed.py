@@ -1,4 +1,4 @@
-"""Weights and orders of vertices that follow from hashes and need no memory."""
+"""Weights and orders of vertices that are computed from hashes and need no memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.primitives import hash_of
 
-# Permutations of vertices that need no memory: a Feistel network with cycle walking ------------
+# Permutations of vertices without memory: a Feistel network with cycle walking -----------------
 #
 # Four rounds permute the numbers of an even number of bits (Luby, Rackoff, SIAM J. Computing 17
 # (1988) 373-386).  A result beyond the vertices is permuted again until it is a vertex (Black,
@@ -26,7 +26,7 @@ class VertexOrder(kl.Record):
     ----------
     num_vertices : int
     half_bits : int
-        Half of the bits that numbers are permuted with, 0 for the order as it is.
+        Half of the bits of permuted numbers; 0 for the original order.
     seed : int
     """
 
@@ -36,14 +36,14 @@ class VertexOrder(kl.Record):
 
 
 def vertex_order(num_vertices: int, seed: int | None) -> VertexOrder:
-    """The permutation of a seed; None leaves the order as it is."""
+    """Return the permutation of a seed; None is the original order."""
     bits = 0 if seed is None else max(0, num_vertices - 1).bit_length()
     return VertexOrder(num_vertices, (bits + 1) // 2, 0 if seed is None else seed)
 
 
 @kl.device
 def permuted(number, order: VertexOrder, back: kl.StaticValue):
-    """The place of a vertex in the order, or the vertex at a place."""
+    """Return the place of a vertex in the order, or the vertex at a place."""
     result = kl.int64(number)
     if order.half_bits > 0:
         result = mixed(result, order, back)
@@ -54,25 +54,25 @@ def permuted(number, order: VertexOrder, back: kl.StaticValue):
 
 @kl.device
 def place_of(v, order: VertexOrder):
-    """Place of vertex v in the order."""
+    """Return the place of vertex v in the order."""
     return permuted(v, order, FORWARD)
 
 
 @kl.device
 def vertex_at(place, order: VertexOrder):
-    """Vertex at a place of the order."""
+    """Return the vertex at a place of the order."""
     return permuted(place, order, BACK)
 
 
 @kl.device
 def round_bits(half, step, order: VertexOrder):
-    """Bits that one half of a number gives for the other half in a round."""
+    """Return the bits of a round for one half of a number, from the other half."""
     return hash_of(half * ROUNDS + step, order.seed) & ((kl.int64(1) << order.half_bits) - 1)
 
 
 @kl.device
 def mixed(number, order: VertexOrder, back: kl.StaticValue):
-    """The number after all rounds, or before them."""
+    """Return the number after all rounds, or before them."""
     left = number >> order.half_bits
     right = number & ((kl.int64(1) << order.half_bits) - 1)
     for step in range(ROUNDS):
@@ -92,7 +92,7 @@ def mixed(number, order: VertexOrder, back: kl.StaticValue):
 
 def arc_weights(space: ExecutionSpace, first: int, order: VertexOrder, rows: tuple[Array, Array],
                 seed: int, max_weight: int) -> Array:
-    """Weights from 1 to `max_weight` of the arcs of rows: their offsets and targets."""
+    """Return weights from 1 to `max_weight` of the arcs of rows, given by offsets and targets."""
     offsets, targets = rows
     weights = space.empty(len(targets), np.int32)
     space.parallel_for(len(offsets) - 1, weigh_row, first, order, offsets, targets, seed,
@@ -102,7 +102,7 @@ def arc_weights(space: ExecutionSpace, first: int, order: VertexOrder, rows: tup
 
 def weights_of_vertices(space: ExecutionSpace, first: int, last: int, order: VertexOrder, seed: int,
                         max_weight: int) -> Array:
-    """Weights from 1 to `max_weight` of the vertices at places ``first <= place < last``."""
+    """Return weights from 1 to `max_weight` of the vertices at places ``first <= place < last``."""
     weights = space.empty(last - first, np.int64)
     space.parallel_for(last - first, weigh_vertex, first, order, seed, max_weight, weights)
     return weights
@@ -110,7 +110,7 @@ def weights_of_vertices(space: ExecutionSpace, first: int, last: int, order: Ver
 
 @kl.device
 def weight_of(hashed, max_weight):
-    """A weight from 1 to max_weight."""
+    """Return a weight from 1 to max_weight."""
     return 1 + (hashed & 0x7FFFFFFF) % max_weight
 
 

@@ -1,4 +1,4 @@
-"""Graphs that are described by a few numbers, and of which only ranges of rows are in memory."""
+"""Graphs that are described by a few numbers; only ranges of rows are in memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from portpart.options import checked_integer
 class LargeGraph(ABC):
     """A graph that need not be in memory: the rows of any range of vertices can be drawn.
 
-    Functions of this module make one.
+    Functions of `shares` make large graphs.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class LargeGraph(ABC):
         Raises
         ------
         InputError
-            If there is no such range.
+            If the range is invalid.
         OutOfMemory
             If the rows do not fit into the memory of the device.
         """
@@ -72,11 +72,11 @@ class LargeGraph(ABC):
 
     @abstractmethod
     def _arcs(self, space: ExecutionSpace, first: int, last: int) -> tuple[Array, Array]:
-        """Offsets and targets of rows."""
+        """Return offsets and targets of rows."""
 
     def _weighed(self, space: ExecutionSpace, first: int, last: int,
                  arcs: tuple[Array, Array]) -> Rows:
-        """Rows of these arcs, with the weights that the graph has."""
+        """Return rows of these arcs, with the weights of the graph."""
         weights = vertex_weights = None
         if self.max_weight > 1:
             weights = arc_weights(space, first, self._order, arcs, self.weight_seed,
@@ -89,7 +89,7 @@ class LargeGraph(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class Neighbours(LargeGraph):
-    """A graph whose vertices know their neighbours."""
+    """A graph in which the neighbours of a vertex are computed from its number."""
 
     family: str
     numbers: tuple[int, ...]
@@ -100,20 +100,20 @@ class Neighbours(LargeGraph):
 
 @dataclass(frozen=True, kw_only=True)
 class RandomEdges(LargeGraph):
-    """A large graph whose edges are drawn one by one, each from its number.
+    """A large graph whose edges are drawn one by one, from the number of the edge.
 
-    ``rows`` goes over all edges.  Ranks that can exchange arcs share this work: each calls
+    ``rows`` iterates over all edges.  Ranks that can exchange arcs share this work: each calls
     ``arcs`` for some of the edges, sends every arc to the owner of its source, and passes the arcs
     that it has received to ``rows_of_arcs``.
 
     Attributes
     ----------
     num_edges : int
-        Edges that are drawn; loops and duplicates are dropped, so fewer remain.
+        Number of drawn edges; loops and duplicates are dropped, so fewer remain.
     scale : int
         Bits of a vertex.
     limits : tuple of int
-        Limits of the quadrants, of 2^31: that of the upper left, of both upper ones, of all but the
+        Limits of the quadrants, times 2^31: of the upper left, of both upper ones, of all but the
         lower right one.
     seed : int
 
@@ -140,7 +140,7 @@ class RandomEdges(LargeGraph):
         ----------
         begin, end : int
         space : ExecutionSpace or str
-            Where the arcs are to live, or the name of a device.
+            Space of the arcs, or the name of a device.
 
         Returns
         -------

@@ -16,19 +16,18 @@ from portpart.options import checked_integer
 # A mesh around an airfoil: fine at the body, coarse far away, as in flow simulations -----------
 #
 # Joukowski's map z = w + 1/w takes circles around a centre left of the origin to curves around an
-# airfoil.  Points at even distances in angle and in the logarithm of the radius become points
-# whose
+# airfoil. Points at equal distances in angle and in the logarithm of the radius become points whose
 # spacing grows in proportion to their distance from the body.
 
 
 CENTRE = -0.10 + 0.12j
-"""Centre of the circle that becomes the body: its real part makes thickness, the other camber."""
+"""Centre of the circle that becomes the body: the real part gives thickness, the other camber."""
 
 RADIUS = abs(1 - CENTRE)
-"""The circle passes through 1, which becomes the sharp trailing edge."""
+"""The circle contains 1, which becomes the sharp trailing edge."""
 
 FAR = 12.0
-"""Radius of the outermost circle over that of the innermost."""
+"""Ratio of the radii of the outermost and the innermost circle."""
 
 JITTER = 0.45
 """Displacement of a point in the flow, in spacings."""
@@ -44,14 +43,14 @@ class PlacedGraph(NamedTuple):
 
 
 def airfoil_mesh(num_points: int, seed: int = 0) -> PlacedGraph:
-    """Triangular mesh of the air around an airfoil.
+    """Return a triangular mesh of the air around an airfoil.
 
     Parameters
     ----------
     num_points : int
         Number of vertices, at least 32.
     seed : int
-        Of ``numpy.random.default_rng``, which displaces the points.
+        Seed of ``numpy.random.default_rng``, which displaces the points.
 
     Returns
     -------
@@ -81,7 +80,7 @@ def airfoil_mesh(num_points: int, seed: int = 0) -> PlacedGraph:
 
 
 def _circle_points(num_points: int, random: np.random.Generator) -> np.ndarray:
-    """Points around the circle, as complex numbers: rings one spacing apart, the body first."""
+    """Return points around the circle as complex numbers: rings at one spacing, the body first."""
     around = math.sqrt(2 * math.pi * num_points / math.log(FAR))
     rings = max(2, round(num_points / around))
     sizes = np.full(rings, num_points // rings)
@@ -98,7 +97,7 @@ def _circle_points(num_points: int, random: np.random.Generator) -> np.ndarray:
 
 
 def _in_body(z: np.ndarray) -> np.ndarray:
-    """True where neither preimage of z under the map lies outside the circle."""
+    """Whether neither preimage of z under the map is outside the circle."""
     root = np.sqrt(z * z - 4)
     outer = np.maximum(abs((z + root) / 2 - CENTRE), abs((z - root) / 2 - CENTRE))
     return outer < RADIUS
@@ -106,21 +105,21 @@ def _in_body(z: np.ndarray) -> np.ndarray:
 
 # A mesh of squares that is refined around a moving front, step by step -------------------------
 #
-# Cells are the leaves of a quadtree in which neighbours differ by one level at most.
-# Leaves are kept in the order of a Z curve: each is an interval of it.
+# Cells are the leaves of a quadtree in which neighbours differ by at most one level. Leaves are
+# in the order of a Z curve: each is an interval of it.
 
 
 MAX_LEVEL = 15
 MAX_STEPS = 2**31 - 1
 
 FRONT_RADIUS = 0.22
-"""Of the front, a circle in the unit square."""
+"""Radius of the front, a circle in the unit square."""
 
 FROM, TO = (0.25, 0.31), (0.75, 0.69)
-"""Its centre goes to and fro between these two."""
+"""The centre of the front moves between these two points."""
 
 SPEED = 2.5
-"""The front moves this many finest cells in a step."""
+"""The front moves this many finest cells per step."""
 
 REACH = 2.0
 """A cell is divided if its centre is nearer to the front than this many of its sides."""
@@ -142,9 +141,8 @@ class MeshStep(NamedTuple):
     centres : ndarray of float64, shape (n, 2)
     levels : ndarray of int8, shape (n,)
         Number of times that the unit square was halved: a cell has sides of ``2.0 ** -level``.
-    origins : ndarray of int32, shape (n,)
-        The cell of the step before that a cell was or lies in, or, where cells were joined, the
-        first of them; of the first step the cell itself.
+    The previous cell that a cell was or is inside of; if cells were joined, the first of
+    them. In the first step the cell itself.
     kept : ndarray of bool, shape (n,)
         Whether the cell existed in the previous step.
 
@@ -168,7 +166,7 @@ class MeshStep(NamedTuple):
         Parameters
         ----------
         ids : ndarray
-            Ids of the cells of the step before.
+            Ids of the cells of the previous step.
         batch : GraphBatch
 
         Returns
@@ -192,14 +190,14 @@ class MeshStep(NamedTuple):
 
 
 class Leaves(NamedTuple):
-    """Leaves of a quadtree: where each begins on the curve of the finest cells, and its level."""
+    """Leaves of a quadtree: the begin of each on the curve of the finest cells, and its level."""
 
     codes: np.ndarray
     levels: np.ndarray
 
 
 def moving_front(num_steps: int = 60, min_level: int = 2, max_level: int = 8) -> Iterator[MeshStep]:
-    """Meshes of the unit square that are fine around a circle, which moves.
+    """Yield meshes of the unit square that are fine around a moving circle.
 
     Parameters
     ----------
@@ -234,7 +232,7 @@ def moving_front(num_steps: int = 60, min_level: int = 2, max_level: int = 8) ->
 
 
 def _centre(step: int, max_level: int) -> list[float]:
-    """Where the centre of the front is at a step."""
+    """Return the centre of the front at a step."""
     length = math.dist(FROM, TO)
     way = step * SPEED * 0.5**max_level / length % 2
     share = min(way, 2 - way)
@@ -256,7 +254,7 @@ def _refined(front: list[float], min_level: int, max_level: int) -> Leaves:
 
 
 def _balanced(leaves: Leaves, max_level: int) -> Leaves:
-    """Divide cells until adjacent ones differ by one level at most."""
+    """Divide cells until adjacent ones differ by at most one level."""
     while True:
         coarse = np.zeros(len(leaves.codes), bool)
         for cells, others in _beside(leaves, max_level):
@@ -276,7 +274,7 @@ def _divided(leaves: Leaves, divided: np.ndarray, max_level: int) -> Leaves:
 
 
 def _beside(leaves: Leaves, max_level: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Cells and the cell that holds their neighbour of equal size, for each side."""
+    """Yield for each side the cells, and the cell that contains their neighbour of equal size."""
     x, y = _corner(leaves.codes)
     size = np.int64(1) << (max_level - leaves.levels.astype(np.int64))
     for right, up in SIDES:
@@ -287,7 +285,7 @@ def _beside(leaves: Leaves, max_level: int) -> Iterator[tuple[np.ndarray, np.nda
 
 
 def _holding(leaves: Leaves, codes: np.ndarray) -> np.ndarray:
-    """The leaves that hold places of the curve."""
+    """Return the leaves that contain places of the curve."""
     found: np.ndarray = np.searchsorted(leaves.codes, codes, side="right") - 1
     return found
 
@@ -295,7 +293,7 @@ def _holding(leaves: Leaves, codes: np.ndarray) -> np.ndarray:
 def _mesh(leaves: Leaves, before: Leaves, max_level: int) -> MeshStep:
     pairs = []
     for cells, others in _beside(leaves, max_level):
-        # of a larger and a smaller cell the smaller one finds the other
+        # of two adjacent cells of different size, the smaller one finds the larger
         seen = leaves.levels[others] <= leaves.levels[cells]
         low, high = np.minimum(cells, others)[seen], np.maximum(cells, others)[seen]
         pairs.append(low << 32 | high)
@@ -313,17 +311,17 @@ def _centres(leaves: Leaves, max_level: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _code(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Place on the curve: bits of both in turn."""
+    """Return the place on the curve: alternating bits of both coordinates."""
     return interleaved(x) | interleaved(y) << 1
 
 
 def _corner(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Both coordinates of places on the curve."""
+    """Return both coordinates of places on the curve."""
     return _gathered(codes), _gathered(codes >> 1)
 
 
 def interleaved(values: np.ndarray) -> np.ndarray:
-    """Numbers below 2**32 with a zero between any two of their bits."""
+    """Return numbers below 2**32 with a zero between any two of their bits."""
     values = values.astype(np.int64)
     for shift, mask in SPREAD:
         values = (values | values << shift) & mask

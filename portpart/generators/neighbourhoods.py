@@ -1,7 +1,7 @@
-"""Rows of graphs whose vertices know their neighbours: grids, and hashed points and diagonals.
+"""Rows of graphs whose neighbours are computed: grids, and hashed points and diagonals.
 
-A vertex has groups of candidates with consecutive ids, in ascending order, and each candidate is a
-neighbour or not.  Rows are counted, then written; nothing is sorted or exchanged.
+A vertex has groups of candidates with consecutive ids, in ascending order. Each candidate is a
+neighbour or not. Rows are counted, then written; nothing is sorted or exchanged.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from portpart.graphs import id_dtype
 from portpart.primitives import hash_of, offsets_from_counts
 
 CELL = 1 << 28
-"""Places of a point along the side of its cell."""
+"""Number of places of a point along the side of its cell."""
 
 NO_VERTEX = -1
 
 
 class NeighbourhoodSizes(kl.Record):
-    """What the neighbours of a vertex follow from."""
+    """Numbers that determine the neighbours of a vertex."""
 
 
 class GridSides(NeighbourhoodSizes):
@@ -49,7 +49,7 @@ class PointCells(NeighbourhoodSizes):
         Cells along a side.
     per_cell : int
         Points in a cell.
-    reach : int
+    Square of the largest distance of neighbours, in units in which a cell's side is `CELL`.
         Square of the largest distance of neighbours, where a cell's side is `CELL`.
     seed : int
     """
@@ -76,7 +76,7 @@ class MeshSides(NeighbourhoodSizes):
 
 @dataclass(frozen=True)
 class Neighbourhood(kl.Static):
-    """How neighbours are found.
+    """Functions that determine neighbours.
 
     Attributes
     ----------
@@ -85,8 +85,8 @@ class Neighbourhood(kl.Static):
     group_size : DeviceFunction
         ``group_size(sizes)``: candidates in a group.
     group_begin : DeviceFunction
-        ``group_begin(v, group, sizes)``: first candidate of a group, or `NO_VERTEX` if there are
-        none.
+        ``group_begin(v, group, sizes)``: first candidate of a group, or `NO_VERTEX` if it is
+        empty.
     is_neighbour : DeviceFunction
         ``is_neighbour(v, u, group, sizes)``: whether candidate u of a group is a neighbour.
     """
@@ -99,9 +99,9 @@ class Neighbourhood(kl.Static):
 
 def neighbourhood_rows(space: ExecutionSpace, first: int, last: int, order: VertexOrder,
                        family: str, numbers: tuple[int, ...]) -> tuple[Array, Array]:
-    """Offsets and targets of the rows at places ``first <= place < last`` of an order.
+    """Return offsets and targets of the rows at places ``first <= place < last`` of an order.
 
-    `family` is one of `FAMILIES`, `numbers` are those of its record.
+    `family` is one of `FAMILIES`; `numbers` are the fields of its record.
     """
     record, kind = FAMILIES[family]
     sizes, count = record(*numbers), last - first
@@ -119,19 +119,19 @@ def neighbourhood_rows(space: ExecutionSpace, first: int, last: int, order: Vert
 
 @kl.device
 def one(sizes: NeighbourhoodSizes):
-    """One candidate in a group."""
+    """Return 1: a group has one candidate."""
     return kl.int64(1)
 
 
 @kl.device
 def always(v, u, group, sizes: NeighbourhoodSizes):
-    """Every candidate is a neighbour."""
+    """Return True: every candidate is a neighbour."""
     return True
 
 
 @kl.device
 def grid_neighbour(v, group, sizes: GridSides):
-    """Neighbours along the first, second and third side before v, then those behind it."""
+    """Return the neighbour of a group: before v along the sides, then behind v; or NO_VERTEX."""
     axis = min(group, 5 - group)
     stride = kl.int64(1)
     side = kl.int64(sizes.columns)
@@ -149,7 +149,7 @@ def grid_neighbour(v, group, sizes: GridSides):
 
 @kl.device
 def mesh_neighbour(v, group, sizes: MeshSides):
-    """Neighbours in the row before, in the own row and in the next one."""
+    """Return the neighbour of a group, in the previous, same or next row; or NO_VERTEX."""
     around = group + kl.int64(group > 3)
     row = v // sizes.columns
     column = v % sizes.columns
@@ -167,13 +167,13 @@ def mesh_neighbour(v, group, sizes: MeshSides):
 
 @kl.device
 def points_of_cell(sizes: PointCells):
-    """Candidates in a cell."""
+    """Return the number of candidates in a cell."""
     return kl.int64(sizes.per_cell)
 
 
 @kl.device
 def cell_around(v, group, sizes: PointCells):
-    """First point of one of the 9 cells around that of v."""
+    """Return the first point of one of the 9 cells around that of v."""
     cell = v // sizes.per_cell
     column = cell % sizes.cells + group % 3 - 1
     row = cell // sizes.cells + group // 3 - 1
@@ -184,7 +184,7 @@ def cell_around(v, group, sizes: PointCells):
 
 @kl.device
 def is_close(v, u, group, sizes: PointCells):
-    """Whether a point of a cell is in the reach of v."""
+    """Whether a point of a cell is within the reach of v."""
     x = (group % 3 - 1) * CELL + coordinate(u, 0, sizes) - coordinate(v, 0, sizes)
     y = (group // 3 - 1) * CELL + coordinate(u, 1, sizes) - coordinate(v, 1, sizes)
     return u != v and x * x + y * y <= sizes.reach
@@ -192,7 +192,7 @@ def is_close(v, u, group, sizes: PointCells):
 
 @kl.device
 def coordinate(v, axis, sizes: PointCells):
-    """Place of a point in its cell, from 0 to CELL - 1."""
+    """Return the place of a point in its cell, from 0 to CELL - 1."""
     return hash_of(2 * v + axis, sizes.seed) & (CELL - 1)
 
 
@@ -203,13 +203,13 @@ FAMILIES: dict[str, tuple[type[Any], Neighbourhood]] = {
     MESH: (MeshSides, Neighbourhood(8, one, mesh_neighbour, always)),
     POINTS: (PointCells, Neighbourhood(9, points_of_cell, cell_around, is_close)),
 }
-"""The record of numbers that describe a graph, and how neighbours follow from it."""
+"""The record of numbers that describe a graph, and the functions for its neighbours."""
 
 
 @kl.kernel
 def visit_row(i, first, order: VertexOrder, sizes: NeighbourhoodSizes, offsets, targets,
               kind: Neighbourhood, writes: kl.StaticValue):
-    """offsets[i] = neighbours of the vertex at place first + i; or write their places there."""
+    """offsets[i] = degree of the vertex at place first + i; or write its neighbours there."""
     v = vertex_at(first + i, order)
     arc = kl.int64(offsets[i]) if writes else kl.int64(0)
     for group in range(kind.num_groups):

@@ -1,8 +1,8 @@
 """Netlists with the locality of circuits: hypergraphs that obey Rent's rule.
 
-Gates are the leaves of a binary tree.  A gate drives one net, and each sink of it lies in a subtree
-that is the larger the rarer: a subtree of B gates has in the order of B**rent nets that leave it
-(Landman and Russo, 1971).  A few nets, as of clock and reset, reach half of all gates.
+Gates are the leaves of a binary tree. A gate drives one net, and the subtree that contains a sink
+and its driver is rarely large: a subtree of B gates has of the order of B**rent nets that leave it
+(Landman and Russo, 1971). A few nets, such as clock and reset, reach half of all gates.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from portpart.errors import InputError
 from portpart.graphs import Hypergraph, nets_hypergraph
 
 WIDE_NETS = 2
-"""Nets of half of all vertices each."""
+"""Number of nets with half of all vertices each."""
 
 MIN_WIDE = 64
-"""Netlists of fewer vertices have no such nets."""
+"""Netlists with fewer vertices have no such nets."""
 
 CODE_BITS = 32
-"""Places of the tree: a vertex is a leaf at 2**32 v / n."""
+"""Bits of places of the tree: vertex v is the leaf at 2**32 v / n."""
 
 
 def netlist(num_vertices: int, fanout: float = 2.6, rent: float = 0.65,
             seed: int = 6) -> Hypergraph:
-    """A hypergraph like a netlist of gates: as many nets as vertices, most of them small.
+    """Return a hypergraph like a netlist of gates: as many nets as vertices, most of them small.
 
     Parameters
     ----------
     num_vertices : int
     fanout : float
-        Pins besides the driver in the mean of all nets, the wide ones among them: about
-        ``fanout + 1`` pins a vertex.  At least 2, as the wide nets take 1.
+        Mean number of pins besides the driver, including the wide nets: about ``fanout + 1`` pins
+        per vertex. At least 2, as the wide nets take 1.
     rent : float
         Rent's exponent, above 0 and below 1; circuits have 0.5 to 0.75.
     seed : int
@@ -81,10 +81,10 @@ def netlist(num_vertices: int, fanout: float = 2.6, rent: float = 0.65,
 
 
 def _sinks(drivers: np.ndarray, n: int, rent: float, random: np.random.Generator) -> np.ndarray:
-    """A leaf for each driver in a subtree with it, of ``2**(level - 1)`` to ``2**level`` leaves.
+    """Return for each driver a leaf of a subtree with ``2**(level - 1)`` to ``2**level`` leaves.
 
-    The level is above l with probability ``2**((rent - 1) l)``, which is how many of the nets of a
-    subtree of ``2**l`` leaves Rent's rule lets leave it.
+    The level is above l with probability ``2**((rent - 1) l)``. By Rent's rule, this is the share
+    of the nets of a subtree of ``2**l`` leaves that leave it.
     """
     if n < 2:
         return np.zeros(len(drivers), np.int64)
@@ -99,7 +99,7 @@ def _sinks(drivers: np.ndarray, n: int, rent: float, random: np.random.Generator
 
 
 def _with_drivers(count: int, sinks: np.ndarray, heads: np.ndarray) -> np.ndarray:
-    """The pins of the ordinary nets: each driver, then its sinks."""
+    """Return the pins of the ordinary nets: each driver, then its sinks."""
     begins = np.cumsum(sinks + 1) - sinks - 1
     pins = np.empty(count + len(heads), np.int64)
     is_sink = np.ones(len(pins), bool)

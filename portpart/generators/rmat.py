@@ -19,7 +19,7 @@ def rmat(
     b: float = 0.19,
     c: float = 0.19,
 ) -> Graph:
-    """R-MAT graph of ``2**scale`` vertices.
+    """Return an R-MAT graph of ``2**scale`` vertices.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def rmat(
 
 
 def check_shares(a: float, b: float, c: float) -> None:
-    """Raise unless three quadrants may have these probabilities."""
+    """Raise unless these are possible probabilities of three quadrants."""
     if min(a, b, c) < 0 or not a + b + c <= 1:
         raise InputError(f"a, b, c = {a}, {b}, {c} are not probabilities: they must be >= 0 and "
                          "add up to at most 1")

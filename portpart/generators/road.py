@@ -1,8 +1,8 @@
 """Road networks: long chains of points between junctions, towns within regions.
 
-Junctions lie on a lattice that is halved again and again.  The four quarters of every square are
-joined by three roads, which alone would give a tree, and further roads cross a border the less
-often the longer it is: as with real roads, few of them have to be cut.
+Junctions are on a lattice that is halved recursively. Three roads join the four quarters of every
+square, which alone would give a tree. Further roads cross borders, longer borders less often. As
+with real roads, few of them must be cut.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from portpart.generators.meshes import interleaved
 from portpart.graphs import Graph, edges_graph
 
 JUNCTIONS = 0.15
-"""Share of the vertices on the lattice; the others lie on the roads between them."""
+"""Share of the vertices on the lattice; the others are on the roads between them."""
 
 LOOPS = 0.6
 """Share of the lattice edges across the shortest borders that are roads besides the tree."""
 
 THINNING = 2 ** (-1 / 3)
-"""What becomes of that share from one length of borders to the next, which is twice as long."""
+"""Factor of that share from one length of borders to the next, which is twice as long."""
 
 
 def road_network(num_vertices: int, seed: int = 4) -> Graph:
-    """A connected, planar graph like a road network with all points of its polylines.
+    """Return a connected, planar graph like a road network with all points of its polylines.
 
-    About 1.06 edges a vertex; 85 % of the vertices have two neighbours, none has more than four.
+    About 1.06 edges per vertex; 85 % of the vertices have two neighbours, none more than four.
 
     Parameters
     ----------
     num_vertices : int
     seed : int
-        Of ``numpy.random.default_rng``.
+        Seed of ``numpy.random.default_rng``.
 
     Returns
     -------
@@ -63,14 +63,14 @@ def road_network(num_vertices: int, seed: int = 4) -> Graph:
 
 
 def _lattice(num_vertices: int) -> tuple[int, int]:
-    """Rows and columns of the junctions, about square."""
+    """Return the rows and columns of the junctions, about square."""
     junctions = max(min(num_vertices, 2), round(JUNCTIONS * num_vertices))
     rows = math.isqrt(junctions)
     return rows, junctions // max(1, rows)
 
 
 def _z_order(rows: int, columns: int) -> np.ndarray:
-    """Place of each junction along the Z-curve, shape (rows, columns)."""
+    """Return the place of each junction along the Z-curve, shape (rows, columns)."""
     row, column = (interleaved(np.arange(size)) for size in (rows, columns))
     code = (row[:, None] << 1 | column[None, :]).reshape(-1)
     place = np.empty(len(code), np.int64)
@@ -80,7 +80,7 @@ def _z_order(rows: int, columns: int) -> np.ndarray:
 
 def _roads(rows: int, columns: int, order: np.ndarray,
            random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Places of both ends of each road, the first ones ascending."""
+    """Return the places of both ends of each road; the first ones ascend."""
     right, down = _tree(rows, columns, random)
     right |= random.random(right.shape, np.float32) < _loop_share(columns)
     down |= random.random(down.shape, np.float32) < _loop_share(rows)[:, None]
@@ -91,13 +91,13 @@ def _roads(rows: int, columns: int, order: np.ndarray,
 
 
 def _tree(rows: int, columns: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Edges to the right and down that span the lattice: three within each square of four."""
+    """Return the edges to the right and down that span the lattice: three per square of four."""
     right = np.zeros((rows, max(0, columns - 1)), bool)
     down = np.zeros((columns, max(0, rows - 1)), bool)
     half = 1
     while half < max(rows, columns):
         left_out = random.integers(4, size=(-(-rows // (2 * half)), -(-columns // (2 * half))))
-        # a square at the lower or right end may lack quarters: the others are all joined
+        # a square at the lower or right end may lack quarters: all others are joined
         left_out[rows <= half + 2 * half * np.arange(len(left_out))] = -1
         left_out[:, columns <= half + 2 * half * np.arange(left_out.shape[1])] = -1
         _cross(right, left_out, half, random)
@@ -108,7 +108,7 @@ def _tree(rows: int, columns: int, random: np.random.Generator) -> tuple[np.ndar
 
 def _cross(across: np.ndarray, left_out: np.ndarray, half: int,
            random: np.random.Generator) -> None:
-    """One edge across each upper (0) and each lower (1) half of the borders not left out."""
+    """Select an edge across each upper (0) and lower (1) half of the borders not left out."""
     for side in (0, 1):
         first = half * (side + 2 * np.arange(len(left_out)))[:, None]
         line = half - 1 + 2 * half * np.arange(left_out.shape[1])[None, :]
@@ -119,14 +119,14 @@ def _cross(across: np.ndarray, left_out: np.ndarray, half: int,
 
 
 def _loop_share(size: int) -> np.ndarray:
-    """Share of the edges that are roads in any case, for each line between two columns."""
+    """Return the share of edges that are roads anyway, for each line between two columns."""
     line = np.arange(1, max(1, size))
     level = np.log2(line & -line)
     return (LOOPS * THINNING**level).astype(np.float32)
 
 
 def _shares(total: int, parts: int, random: np.random.Generator) -> np.ndarray:
-    """`total` points on `parts` roads, many with few and few with many."""
+    """Distribute `total` points over `parts` roads: many get few and few get many."""
     if parts == 0:
         return np.empty(0, np.int64)
     ends = np.cumsum(random.random(parts) ** 2)
@@ -137,7 +137,7 @@ def _shares(total: int, parts: int, random: np.random.Generator) -> np.ndarray:
 
 def _subdivided(n: int, num_junctions: int, owners: np.ndarray, heads: np.ndarray,
                 lengths: np.ndarray) -> Graph:
-    """The graph of roads with `lengths` points each."""
+    """Return the graph of roads with `lengths` points each."""
     before = np.cumsum(lengths) - lengths  # points of earlier roads
     first = before + owners + 1  # vertex that is the first point of the road
     with_points = lengths > 0

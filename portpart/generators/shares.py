@@ -1,4 +1,4 @@
-"""Large graphs of which every rank draws its own rows, equal however the vertices are divided.
+"""Large graphs whose rows each rank draws itself; the graph does not depend on the ranges.
 
 A graph is described by a few numbers.  Its method ``rows`` draws the rows of a range of vertices on
 any device, from hashes of vertices and edges, without messages.
@@ -29,7 +29,7 @@ Kind = TypeVar("Kind", bound=LargeGraph)
 
 
 def grid_2d(rows: int, columns: int | None = None) -> LargeGraph:
-    """Grid of `rows` × `columns` vertices, as :func:`portpart.generators.grid_2d` draws it.
+    """Return a grid of `rows` × `columns` vertices, equal to `portpart.generators.grid_2d`.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def grid_2d(rows: int, columns: int | None = None) -> LargeGraph:
 
 
 def grid_3d(x: int, y: int | None = None, z: int | None = None) -> LargeGraph:
-    """Grid of x × y × z vertices, as :func:`portpart.generators.grid_3d` draws it.
+    """Return a grid of x × y × z vertices, equal to :func:`portpart.generators.grid_3d`.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def grid_3d(x: int, y: int | None = None, z: int | None = None) -> LargeGraph:
 
 
 def jittered_rgg(cells: int, per_cell: int = 4, seed: int = 1, radius: float = 1.0) -> LargeGraph:
-    """Random geometric graph of `cells` × `cells` square cells with `per_cell` points in each.
+    """Return a random geometric graph of `cells` × `cells` squares with `per_cell` points each.
 
     The points of a cell have consecutive numbers, cells are in row-major order.  Points are joined
     if their distance is at most `radius`.
@@ -96,7 +96,7 @@ def jittered_rgg(cells: int, per_cell: int = 4, seed: int = 1, radius: float = 1
     seed : int
         Coordinates are hashes of the seed and the number of the point.
     radius : float
-        In sides of a cell, at most 1.
+        In sides of a cell; at most 1.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def jittered_rgg(cells: int, per_cell: int = 4, seed: int = 1, radius: float = 1
 
 
 def jittered_mesh(rows: int, columns: int | None = None, seed: int = 1) -> LargeGraph:
-    """Mesh of triangles: a grid with one of the two diagonals in each square, drawn by a hash.
+    """Return a mesh of triangles: a grid with one diagonal per square, selected by a hash.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def jittered_mesh(rows: int, columns: int | None = None, seed: int = 1) -> Large
     Returns
     -------
     LargeGraph
-        Degrees are 6 on average, but for the border, and from 4 to 8 inside.
+        Degrees are 6 on average, except at the border, and from 4 to 8 inside.
 
     Raises
     ------
@@ -156,7 +156,7 @@ def jittered_mesh(rows: int, columns: int | None = None, seed: int = 1) -> Large
 
 def rmat(scale: int, edge_factor: int = 16, seed: int = 3, *, a: float = 0.57, b: float = 0.19,
          c: float = 0.19) -> RandomEdges:
-    """R-MAT graph of ``2**scale`` vertices; :func:`portpart.generators.rmat` draws another one.
+    """Return an R-MAT graph of ``2**scale`` vertices; it differs from `portpart.generators.rmat`.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def rmat(scale: int, edge_factor: int = 16, seed: int = 3, *, a: float = 0.57, b
 
 
 def permuted(graph: Kind, seed: int = 1) -> Kind:
-    """The same graph with its vertices in an order without locality.
+    """Return the graph with its vertices in an order without locality.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def permuted(graph: Kind, seed: int = 1) -> Kind:
     Returns
     -------
     LargeGraph
-        No order of the vertices is kept in memory.
+        The order of the vertices takes no memory.
 
     Raises
     ------
@@ -223,13 +223,13 @@ def permuted(graph: Kind, seed: int = 1) -> Kind:
 
 
 def weighted(graph: Kind, max_weight: int = 1, max_vertex_weight: int = 1, seed: int = 1) -> Kind:
-    """The same graph with random weights.
+    """Return the graph with random weights.
 
     Parameters
     ----------
     graph : LargeGraph
     max_weight, max_vertex_weight : int
-        Edges and vertices weigh from 1 to these; where it is 1 there are no weights.
+        Maximum weights of edges and vertices; with 1 there are no weights.
     seed : int
 
     Returns

@@ -1,7 +1,7 @@
-"""What a partition is worth, computed plainly on the host with NumPy and SciPy.
+"""Metrics of partitions, computed on the host with NumPy and SciPy.
 
-Nothing here uses the algorithms.  Graphs, hypergraphs and part arrays on a GPU are copied to the
-host first.
+This package does not use the algorithms. Graphs, hypergraphs and part arrays on a GPU are copied to
+the host first.
 """
 
 from portpart.base.doors import door

@@ -17,11 +17,11 @@ from portpart.metrics.view import PartitionView, block_weights_of_ranks, on_rank
 from portpart.options import WrittenNumber, nonnegative, number_of_blocks, whole_number
 
 MAX_COMMON_BITS = 1 << 14
-"""Of the common denominator of a target; decimals of 1,000 digits need 4,650."""
+"""Maximum bits of the common denominator of a target; decimals of 1,000 digits need 4,650."""
 
 
 def block_weight_limit(total_weight: int, k: int, imbalance: WrittenNumber = 0.03) -> int:
-    """Largest weight a block may have, ``floor((1 + imbalance) * ceil(total_weight / k))``.
+    """Return the limit of a block, ``floor((1 + imbalance) * ceil(total_weight / k))``.
 
     Parameters
     ----------
@@ -54,14 +54,14 @@ def block_weight_limit(total_weight: int, k: int, imbalance: WrittenNumber = 0.0
 
 def block_weight_limits(total_weight: int, k: int, imbalance: WrittenNumber = 0.03,
                         target: Numbers | None = None) -> list[int]:
-    """Largest weight of each block, ``floor((1 + imbalance) * ceil(target_b))``.
+    """Return the limit of each block, ``floor((1 + imbalance) * ceil(target_b))``.
 
     Parameters
     ----------
     total_weight, k, imbalance
         As in :func:`block_weight_limit`.
     target : array_like, shape (k,), optional
-        Shares of the blocks; by default they are equal, and so are the limits.
+        Shares of the blocks; by default equal, with equal limits.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def block_weight_limits(total_weight: int, k: int, imbalance: WrittenNumber = 0.
 
 
 def target_weights(total_weight: int, k: int, target: Numbers | None = None) -> list[int]:
-    """Weight of each block in perfect balance, rounded up: ``ceil(total_weight * share_b)``.
+    """Return the weight of each block in perfect balance, ``ceil(total_weight * share_b)``.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def target_weights(total_weight: int, k: int, target: Numbers | None = None) -> 
 
 
 def target_shares(k: int, target: Numbers) -> list[int]:
-    """The target as integers in the same ratios."""
+    """Return the target as integers in the same ratios."""
     fractions = exact_target(k, target)
     common = 1
     for block, denominator in enumerate(fraction.denominator for fraction in fractions):
@@ -125,7 +125,7 @@ def target_shares(k: int, target: Numbers) -> list[int]:
 
 
 def exact_target(k: int, target: Any) -> list[Fraction]:
-    """The target as the numbers that were written."""
+    """Return the target as the numbers that were written."""
     if isinstance(target, (str, Mapping, Set)) or not hasattr(target, "__len__"):
         raise InputError(f"target is {shown(target)}; {k} numbers are needed, one for each block")
     on_gpu = hasattr(target, "__cuda_array_interface__")
@@ -141,7 +141,7 @@ def exact_target(k: int, target: Any) -> list[Fraction]:
 
 
 def block_weights(graph: GraphLike, part: Blocks, k: int | None = None) -> np.ndarray:
-    """Total vertex weight of each block, int64, shape (k,).
+    """Return the total vertex weight of each block, int64, shape (k,).
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def block_weights(graph: GraphLike, part: Blocks, k: int | None = None) -> np.nd
 
 
 def max_block_weight(graph: GraphLike, part: Blocks, k: int | None = None) -> int:
-    """Weight of the heaviest block.
+    """Return the weight of the heaviest block.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def max_block_weight(graph: GraphLike, part: Blocks, k: int | None = None) -> in
 
 def imbalance(graph: GraphLike, part: Blocks, k: int | None = None,
               target: Numbers | None = None) -> float:
-    """How much the heaviest block exceeds ``ceil(W / k)``: 0.03 means 3 % (0 if W is 0).
+    """Return the excess of the heaviest block over ``ceil(W / k)``: 0.03 means 3 % (0 if W is 0).
 
     With a `target` the largest of ``weight_b / ceil(target_b) - 1`` over the blocks.  A partition
     keeps the limits of imbalance e exactly if this is at most e.
@@ -229,7 +229,7 @@ def imbalance(graph: GraphLike, part: Blocks, k: int | None = None,
 
 def is_balanced(graph: GraphLike, part: Blocks, k: int | None = None,
                 imbalance: WrittenNumber = 0.03, target: Numbers | None = None) -> bool:
-    """True if no block is heavier than :func:`block_weight_limits` (exact).
+    """Whether no block is heavier than its :func:`block_weight_limits` (exact).
 
     Parameters
     ----------
@@ -260,13 +260,13 @@ def is_balanced(graph: GraphLike, part: Blocks, k: int | None = None,
 
 def keeps_limits(weights: np.ndarray, imbalance: WrittenNumber,
                  target: Numbers | None = None) -> bool:
-    """:func:`is_balanced` of block weights."""
+    """Return :func:`is_balanced` for block weights."""
     limits = block_weight_limits(int(weights.sum()), max(1, len(weights)), imbalance, target)
     return all(weight <= limit for weight, limit in zip(weights.tolist(), limits))
 
 
 def block_weights_of(view: PartitionView | NetsView) -> np.ndarray:
-    """:func:`block_weights` of a view."""
+    """Return :func:`block_weights` of a view."""
     if view.vertex_weights is None:
         return np.bincount(view.part, minlength=view.k).astype(np.int64)
     weights = np.zeros(view.k, np.int64)
@@ -275,12 +275,12 @@ def block_weights_of(view: PartitionView | NetsView) -> np.ndarray:
 
 
 def imbalance_of(weights: np.ndarray, target: Numbers | None = None) -> float:
-    """:func:`imbalance` of block weights."""
+    """Return :func:`imbalance` of block weights."""
     return float(exact_imbalance(weights, target))
 
 
 def exact_imbalance(weights: np.ndarray, target: Numbers | None = None) -> Fraction | float:
-    """:func:`imbalance_of` before it is rounded; infinite if a block without a share has weight."""
+    """Return :func:`imbalance_of` exactly; infinite if a block with share 0 has weight."""
     total = int(weights.sum())
     if total == 0:
         return Fraction(0)

@@ -1,4 +1,4 @@
-"""What a partition of the edges of a graph is worth: copies of vertices, and loads of blocks."""
+"""Metrics of partitions of the edges of a graph: copies of vertices, and loads of blocks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class EdgesView:
     Raises
     ------
     InputError
-        If `part` has the wrong length or type, or names a block outside 0 ... k - 1.
+        If `part` has the wrong length or type, or a block outside 0 ... k - 1.
     """
 
     def __init__(self, graph: GraphLike, part: Blocks, k: int | None = None) -> None:
@@ -66,7 +66,7 @@ class EdgesView:
         return found
 
     def weight_of(self, counts: np.ndarray) -> int:
-        """The sum of `counts` of the vertices times their weights, exact beyond 64 bits."""
+        """Return the sum of `counts` times vertex weights, exact beyond 64 bits."""
         weights = self.graph.vertex_weights
         if weights is None:
             return int(counts.sum())
@@ -76,7 +76,7 @@ class EdgesView:
 
 
 def vertex_copies(graph: GraphLike, part: Blocks, k: int | None = None) -> np.ndarray:
-    """The number of copies of each vertex: of the blocks that have an edge of it.
+    """Return the number of copies of each vertex, one in each block that has an edge of it.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def vertex_copies(graph: GraphLike, part: Blocks, k: int | None = None) -> np.nd
 
 
 def replication_factor(graph: GraphLike, part: Blocks) -> float:
-    """The number of copies of vertices, divided by the number of vertices that have an edge.
+    """Return the number of copies of vertices, divided by the number of vertices with an edge.
 
     Parameters
     ----------
@@ -124,13 +124,13 @@ def replication_factor(graph: GraphLike, part: Blocks) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class EdgeEvaluation(Report):
-    """Metrics of a partition of edges, as :func:`evaluate_edges` returns them.
+    """Metrics of a partition of edges, the result of :func:`evaluate_edges`.
 
     Attributes
     ----------
     num_vertices, num_edges, k : int
     replication_factor : float
-        As :func:`replication_factor` has it.
+        As returned by :func:`replication_factor`.
     copies, max_copies : int
         Copies of all vertices, and most copies of a vertex.
     cut, km1 : int
@@ -189,7 +189,7 @@ def evaluate_edges(graph: GraphLike, part: Blocks, k: int | None = None,
     Raises
     ------
     InputError
-        If `part` does not fit the graph or names a block outside 0 ... k - 1.
+        If `part` does not fit the graph or has a block outside 0 ... k - 1.
 
     Examples
     --------

@@ -13,7 +13,7 @@ from portpart.metrics.balance import block_weights_of, imbalance_of, keeps_limit
 from portpart.metrics.quality import boundary_of, components_of, cut_of, quotient_of, volume_of
 from portpart.options import WrittenNumber
 
-# What evaluations of graphs and of hypergraphs have in common, and how every number is called
+# Common metrics of graphs and hypergraphs, and the names of all metrics
 
 
 FACTS = {
@@ -39,12 +39,12 @@ FACTS = {
     "lightest block": "min_block_weight",
     "boundary vertices": "boundary",
 }
-"""The names of numbers wherever they are shown, and the attributes that hold them."""
+"""The displayed names of numbers, and the attributes that hold them."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """Metrics of a partition that graphs and hypergraphs have."""
+    """Common metrics of partitions of graphs and hypergraphs."""
 
     num_vertices: int
     k: int
@@ -57,7 +57,7 @@ class Report:
     target: Numbers | None = None
 
     def facts(self) -> dict[str, int | float]:
-        """Every number by its name, as printed, in notebooks and on pages."""
+        """Every number by its name, as in print, in notebooks and on pages."""
         return {name: getattr(self, field) for name, field in FACTS.items() if hasattr(self, field)}
 
     def __str__(self) -> str:
@@ -67,11 +67,11 @@ class Report:
         return table(type(self).__name__, self.facts().items())
 
     def is_balanced(self, imbalance: WrittenNumber = 0.03) -> bool:
-        """True if no block is above its limit for `imbalance` (exact)."""
+        """Whether no block is above its limit for `imbalance` (exact)."""
         return keeps_limits(self.block_weights, imbalance, self.target)
 
     def as_dict(self) -> dict[str, Any]:
-        """All fields but `target` as plain Python values (arrays become lists), for JSON."""
+        """Return all fields but `target` as plain Python values (arrays become lists), for JSON."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {
             name: value.tolist() if isinstance(value, np.ndarray) else value
@@ -80,7 +80,7 @@ class Report:
 
 
 def of_weights(weights: np.ndarray, target: Numbers | None) -> dict[str, Any]:
-    """What follows from the weights of the blocks."""
+    """Return the metrics that follow from block weights."""
     return {
         "imbalance": imbalance_of(weights, target),
         "block_weights": weights,
@@ -95,7 +95,7 @@ def of_weights(weights: np.ndarray, target: Numbers | None) -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class HypergraphEvaluation(Report):
-    """Metrics of a partition, as :func:`evaluate` returns them.
+    """Metrics of a partition of a hypergraph, the result of :func:`evaluate`.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ class HypergraphEvaluation(Report):
     boundary : int
         Number of vertices on a net in several blocks.
     absorption : float
-        As :func:`absorption` has it.
+        As returned by :func:`absorption`.
     connectivity : ndarray of int64, shape (k + 1,)
         Number of nets with pins in 0, 1 ... k blocks.
     target : array_like, optional
@@ -140,7 +140,7 @@ class HypergraphEvaluation(Report):
 
 
 def evaluated_nets(view: nets.NetsView, target: Numbers | None) -> HypergraphEvaluation:
-    """Every metric of a view."""
+    """Return every metric of a view."""
     return HypergraphEvaluation(
         num_vertices=len(view.part),
         num_nets=len(view.sizes),
@@ -162,7 +162,7 @@ def evaluated_nets(view: nets.NetsView, target: Numbers | None) -> HypergraphEva
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation(Report):
-    """Metrics of a partition, as :func:`evaluate` returns them.
+    """Metrics of a partition of a graph, the result of :func:`evaluate`.
 
     Attributes
     ----------
@@ -177,7 +177,7 @@ class Evaluation(Report):
     boundary : int
         Number of vertices with a neighbour in another block.
     communication_volume, max_communication_volume : int
-        In total, and of the busiest block.
+        Total volume, and the volume of the busiest block.
     components : ndarray of int64, shape (k,)
         Connected components of each block.
     neighbour_pairs : int
@@ -239,7 +239,7 @@ def evaluate(graph: Any, part: Blocks, k: int | None = None,
     Raises
     ------
     InputError
-        If `part` does not fit the graph or names a block outside 0 ... k - 1.
+        If `part` does not fit the graph or has a block outside 0 ... k - 1.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a partition of a hypergraph is worth: how many blocks the nets reach."""
+"""Metrics of partitions of hypergraphs, from the number of blocks that nets span."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from portpart.metrics.view import PartitionView
 
 
 class NetsView:
-    """Host arrays of a hypergraph and a partition, as `PartitionView` has them of a graph."""
+    """Host arrays of a hypergraph and a partition, like `PartitionView` for a graph."""
 
     def __init__(self, hypergraph: GraphLike, part: Blocks, k: int | None = None) -> None:
         self.hypergraph = as_hypergraph(hypergraph)
@@ -43,26 +43,26 @@ class NetsView:
 
     @cached_property
     def connectivity(self) -> np.ndarray:
-        """The number of blocks that each net reaches."""
+        """The number of blocks that each net spans."""
         k = max(1, self.k)
         pairs = np.unique(self.nets * k + self.part[self.pins])
         return np.bincount(pairs // k, minlength=len(self.sizes))
 
     def weighted(self, counts: np.ndarray) -> int:
-        """The sum of `counts` of the nets times their weights, exact beyond 64 bits."""
+        """Return the sum of `counts` times net weights, exact beyond 64 bits."""
         high, low = self.net_weights >> 32, self.net_weights & 0xFFFFFFFF
         return (int((high * counts).sum()) << 32) + int((low * counts).sum())
 
 
 def view_of(graph: GraphLike, part: Blocks, k: int | None = None) -> PartitionView | NetsView:
-    """What metrics need of a hypergraph, or of anything else as a graph."""
+    """Return the view of a hypergraph, or of any other input as a graph."""
     if isinstance(graph, Hypergraph):
         return NetsView(graph, part, k)
     return PartitionView(graph, part, k)
 
 
 def km1(hypergraph: GraphLike, part: Blocks) -> int:
-    """The sum over all nets of weight times (number of blocks - 1).
+    """Return the sum over all nets of weight times (number of blocks - 1).
 
     Parameters
     ----------
@@ -86,9 +86,9 @@ def km1(hypergraph: GraphLike, part: Blocks) -> int:
 
 
 def soed(hypergraph: GraphLike, part: Blocks) -> int:
-    """The sum of external degrees: weight times number of blocks, over all nets in several blocks.
+    """Return the sum of weight times number of blocks over the nets in several blocks.
 
-    It is cut plus :func:`km1`.
+    This sum of external degrees is cut plus :func:`km1`.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def soed(hypergraph: GraphLike, part: Blocks) -> int:
 
 
 def connectivity_histogram(hypergraph: GraphLike, part: Blocks, k: int | None = None) -> np.ndarray:
-    """Number of nets with pins in 0, 1 ... k blocks, int64, shape (k + 1,).
+    """Return the number of nets with pins in 0, 1 ... k blocks, int64, shape (k + 1,).
 
     Parameters
     ----------
@@ -136,9 +136,10 @@ def connectivity_histogram(hypergraph: GraphLike, part: Blocks, k: int | None = 
 
 
 def absorption(hypergraph: GraphLike, part: Blocks) -> float:
-    """Share of the nets inside blocks: a net in one block counts its weight, other nets less.
+    """Return the absorption: the sum of weight times ``(s - λ) / (s - 1)`` over nets.
 
-    The sum of weight times ``(s - λ) / (s - 1)`` over all nets with s > 1 pins in λ blocks.
+    The sum is over all nets with s > 1 pins, in λ blocks. A net in one block counts its weight,
+    other nets count less.
 
     Parameters
     ----------
@@ -161,32 +162,32 @@ def absorption(hypergraph: GraphLike, part: Blocks) -> float:
 
 
 def net_cut_of(view: NetsView) -> int:
-    """Weight of the nets in several blocks."""
+    """Return the weight of the nets in several blocks."""
     return view.weighted(view.connectivity > 1)
 
 
 def km1_of(view: NetsView) -> int:
-    """:func:`km1` of a view."""
+    """Return :func:`km1` of a view."""
     return view.weighted(np.maximum(view.connectivity - 1, 0))
 
 
 def soed_of(view: NetsView) -> int:
-    """:func:`soed` of a view."""
+    """Return :func:`soed` of a view."""
     return view.weighted(np.where(view.connectivity > 1, view.connectivity, 0))
 
 
 def histogram_of(view: NetsView) -> np.ndarray:
-    """:func:`connectivity_histogram` of a view."""
+    """Return :func:`connectivity_histogram` of a view."""
     return np.bincount(view.connectivity, minlength=view.k + 1).astype(np.int64)
 
 
 def absorption_of(view: NetsView) -> float:
-    """:func:`absorption` of a view."""
+    """Return :func:`absorption` of a view."""
     real = view.sizes > 1
     inside = view.sizes[real] - view.connectivity[real]
     return math.fsum(view.net_weights[real] * (inside / (view.sizes[real] - 1)))
 
 
 def net_boundary_of(view: NetsView) -> np.ndarray:
-    """Vertices on a net in several blocks, ascending."""
+    """Return the vertices on a net in several blocks, ascending."""
     return np.unique(view.pins[view.connectivity[view.nets] > 1])

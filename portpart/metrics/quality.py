@@ -30,7 +30,7 @@ class CommunicationVolume(NamedTuple):
 
 
 def cut(graph: GraphLike, part: Blocks) -> int:
-    """Total weight of the edges between different blocks, each undirected edge once.
+    """Return the total weight of the edges between different blocks, each undirected edge once.
 
     For a hypergraph, the total weight of the nets with pins in several blocks.
 
@@ -60,7 +60,9 @@ def cut(graph: GraphLike, part: Blocks) -> int:
 
 
 def boundary_vertices(graph: GraphLike, part: Blocks) -> np.ndarray:
-    """Vertices with a neighbour in another block, ascending; a net makes its pins neighbours.
+    """Return the vertices with a neighbour in another block, ascending.
+
+    The pins of a net are neighbours.
 
     Parameters
     ----------
@@ -72,7 +74,7 @@ def boundary_vertices(graph: GraphLike, part: Blocks) -> np.ndarray:
     Returns
     -------
     numpy.ndarray of int64
-        For a RankGraph those of this rank, by their numbers in the whole graph.
+        For a RankGraph the vertices of this rank, by their numbers in the whole graph.
 
     Examples
     --------
@@ -89,7 +91,7 @@ def boundary_vertices(graph: GraphLike, part: Blocks) -> np.ndarray:
 
 def communication_volume(graph: GraphLike, part: Blocks,
                          k: int | None = None) -> CommunicationVolume:
-    """Communication volume: for each vertex the number of other blocks with a neighbour of it.
+    """Return the communication volume: per vertex, the number of other blocks with a neighbour.
 
     The block of v sends the value of v once to each other block that has a neighbour of v.
 
@@ -106,7 +108,7 @@ def communication_volume(graph: GraphLike, part: Blocks,
     Returns
     -------
     CommunicationVolume
-        ``total`` over all blocks and ``max``, what the busiest block sends.
+        ``total`` over all blocks, and ``max``, the amount that the busiest block sends.
 
     Examples
     --------
@@ -122,25 +124,25 @@ def communication_volume(graph: GraphLike, part: Blocks,
 
 
 def cut_of(view: PartitionView) -> int:
-    """:func:`cut` of a view."""
+    """Return :func:`cut` of a view."""
     return int(view.cut_arc_weights.sum()) // 2
 
 
 def boundary_of(view: PartitionView) -> np.ndarray:
-    """:func:`boundary_vertices` of a view."""
+    """Return :func:`boundary_vertices` of a view."""
     return np.unique(view.cut_arc_tails)
 
 
 def volume_of(view: PartitionView) -> CommunicationVolume:
-    """:func:`communication_volume` of a view."""
+    """Return :func:`communication_volume` of a view."""
     return CommunicationVolume(int(view.sent.sum()), int(view.sent.max(initial=0)))
 
 
-# The shape of a partition: connected pieces of its blocks, and the graph of its blocks ---------
+# The shape of a partition: connected components of its blocks, and the graph of its blocks -----
 
 
 def components_per_block(graph: GraphLike, part: Blocks, k: int | None = None) -> np.ndarray:
-    """Number of connected components of each block's induced subgraph, shape (k,).
+    """Return the number of connected components of each block's induced subgraph, shape (k,).
 
     Parameters
     ----------
@@ -166,7 +168,7 @@ def components_per_block(graph: GraphLike, part: Blocks, k: int | None = None) -
 
 
 def quotient_graph(graph: GraphLike, part: Blocks, k: int | None = None) -> Graph:
-    """The graph of the blocks: block weights on vertices, cut between two blocks on edges.
+    """Return the graph of the blocks: block weights on vertices, cut between two blocks on edges.
 
     Blocks that share only edges of weight zero are still neighbours.
 
@@ -195,7 +197,7 @@ def quotient_graph(graph: GraphLike, part: Blocks, k: int | None = None) -> Grap
 
 
 def components_of(view: PartitionView) -> np.ndarray:
-    """:func:`components_per_block` of a view."""
+    """Return :func:`components_per_block` of a view."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
@@ -212,7 +214,7 @@ def components_of(view: PartitionView) -> np.ndarray:
 
 
 def quotient_of(view: PartitionView) -> Graph:
-    """:func:`quotient_graph` of a view."""
+    """Return :func:`quotient_graph` of a view."""
     pairs = view.part[view.cut_arc_tails] * view.k + view.part[view.cut_arc_heads]
     keys, place = np.unique(pairs, return_inverse=True)
     weights = np.zeros(len(keys), np.int64)
@@ -224,11 +226,13 @@ def quotient_of(view: PartitionView) -> Graph:
     return quotient
 
 
-# What a mapping of processes to processing elements costs --------------------------------------
+# The cost of a mapping of processes to processing elements -------------------------------------
 
 
 def mapping_cost(graph: GraphLike, part: Blocks, topology: Topology) -> int:
-    """Communication cost J: the sum of weight times distance over all edges, each edge once.
+    """Return the communication cost J: the sum over all edges of weight times distance.
+
+    Each edge counts once.
 
     Papers on process mapping that count both directions of an edge have twice this value.
 
@@ -256,7 +260,7 @@ def mapping_cost(graph: GraphLike, part: Blocks, topology: Topology) -> int:
 
 
 def level_costs(graph: GraphLike, part: Blocks, topology: Topology) -> np.ndarray:
-    """J by the innermost level that the ends of an edge share; the sum is :func:`mapping_cost`.
+    """Return J by the innermost level that the ends of an edge share; its sum is `mapping_cost`.
 
     Parameters
     ----------
@@ -283,7 +287,7 @@ def level_costs(graph: GraphLike, part: Blocks, topology: Topology) -> np.ndarra
 
 def level_costs_of(topology: Topology, here: np.ndarray, there: np.ndarray,
                    weights: np.ndarray) -> np.ndarray:
-    """:func:`level_costs` of arcs between elements, both directions of each edge."""
+    """Return :func:`level_costs` of arcs between elements, with both directions of each edge."""
     if topology.is_hierarchy:
         group, distances = topology.level(here, there), [0, *topology.level_distances]
     else:
@@ -300,13 +304,13 @@ def level_costs_of(topology: Topology, here: np.ndarray, there: np.ndarray,
 
 
 def cost_facts(costs: np.ndarray) -> dict[str, int | str]:
-    """The communication cost and its parts by level, as they are shown."""
+    """Return the communication cost and its parts by level, for display."""
     levels = " + ".join(f"{cost:,}" for cost in costs.tolist())
     return {"communication cost": int(costs.sum()), "cost by level": levels}
 
 
 def traffic_matrix(graph: GraphLike, part: Blocks, k: int | None = None) -> csr_array:
-    """Weight of the edges between each pair of processing elements.
+    """Return the weight of the edges between each pair of processing elements.
 
     Parameters
     ----------

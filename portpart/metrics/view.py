@@ -1,4 +1,4 @@
-"""A graph and a partition of it as metrics see them, on the host or on several ranks."""
+"""A graph and a partition in the form that metrics use, on the host or on several ranks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from portpart.inputs import as_graph
 if TYPE_CHECKING:
     from portpart.graphs.ranks import DistributedGraph
 
-# A graph and a partition of it on the host, checked, with the arrays that several metrics need
+# A graph and a partition on the host, checked, with the arrays that several metrics need
 
 
 class PartitionView:
@@ -34,7 +34,7 @@ class PartitionView:
     Raises
     ------
     InputError
-        If `part` has the wrong length or type, or names a block outside 0 ... k - 1.
+        If `part` has the wrong length or type, or a block outside 0 ... k - 1.
     """
 
     def __init__(self, graph: GraphLike, part: Blocks, k: int | None = None) -> None:
@@ -62,7 +62,7 @@ class PartitionView:
 
     @cached_property
     def cut_arcs(self) -> np.ndarray:
-        """Positions of the arcs whose ends lie in different blocks."""
+        """Positions of the arcs whose ends are in different blocks."""
         tails = np.repeat(self.part[: len(self.offsets) - 1], np.diff(self.offsets))
         return np.flatnonzero(tails != self.part[self.targets])
 
@@ -78,7 +78,7 @@ class PartitionView:
 
     @cached_property
     def sent(self) -> np.ndarray:
-        """Communication volume of each block: its vertices, once for each other block nearby."""
+        """Communication volume of each block: its vertices, once per other adjacent block."""
         pairs = np.unique(self.cut_arc_tails * self.k + self.part[self.cut_arc_heads])
         return np.bincount(self.part[pairs // max(1, self.k)], minlength=self.k)
 
@@ -90,7 +90,7 @@ class PartitionView:
         return self.arc_weights[self.cut_arcs].astype(np.int64)
 
 
-# Metrics of partitions whose blocks several ranks have; nothing is gathered --------------------
+# Metrics of partitions over several ranks, without gathering -----------------------------------
 
 
 Result = TypeVar("Result")
@@ -99,7 +99,7 @@ Result = TypeVar("Result")
 class RankView(PartitionView):
     """The rows of a rank on the host, and the blocks of its vertices and ghosts.
 
-    All ranks make one.
+    All ranks make a view together.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class RankView(PartitionView):
     Raises
     ------
     InputError
-        On all ranks, if blocks of one do not fit, or ranks have different `k`.
+        On all ranks, if blocks of a rank do not fit, or ranks have different `k`.
     """
 
     def __init__(self, rows: DistributedGraph, part: Blocks, k: int | None) -> None:
@@ -131,12 +131,12 @@ class RankView(PartitionView):
 
 def on_ranks(graph: RankGraph, part: Blocks, k: int | None,
              measure: Callable[[RankView], Result]) -> Result:
-    """What a function finds with the views of all ranks.  All ranks call it."""
+    """Return the result of a function of the views of all ranks. All ranks call it."""
     return graph.call(lambda rows: measure(RankView(rows, part, k)))
 
 
 def block_weights_of_ranks(view: RankView) -> np.ndarray:
-    """:func:`block_weights` of the views of all ranks."""
+    """Return :func:`block_weights` of the views of all ranks."""
     weights, own = np.zeros(view.k, np.int64), view.part[: view.num_own]
     masses = view.vertex_weights
     np.add.at(weights, own, 1 if masses is None else masses[: view.num_own])

@@ -51,5 +51,5 @@ def test_the_input_is_the_graph_and_the_hypergraph() -> None:
     {"num_nets": 5, "num_pins": 9}, {"session": True}, {"ranks": 2}, {"objective": "volume"},
     {"k": portpart.Topology("2:2", "1:10")}])
 def test_what_edges_do_not_have_is_refused(options: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match="edges are those of a graph"):
+    with pytest.raises(InputError, match="edges=True is for graphs"):
         portpart.memory_estimate(100, 400, edges=True, **options)

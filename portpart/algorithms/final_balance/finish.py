@@ -199,7 +199,7 @@ class _Filling:
                         queue.append(here)
 
     def _hand_over(self, last: int, given: dict[int, tuple[int, int]]) -> None:
-        """Let each block from `last` on give its only vertex to the next one; fill `last`."""
+        """Move the only vertex of each block from `last` on to the next block; fill `last`."""
         block = last
         while block in given:
             v, block_that_gets_it = given[block]

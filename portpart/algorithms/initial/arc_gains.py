@@ -53,8 +53,8 @@ def pull_of_arcs(i, graph: Csr, candidates: Candidates, attempts: Attempts, stat
 def begin_key(i, graph: Csr, candidates: Candidates, attempts: Attempts, state: Keyed):
     """Compute the key of vertex i and add its share of the cut.
 
-    A vertex without a projected side goes to its better connected side. Other vertices may read
-    that side before or after: they see the same.
+    A vertex without a projected side goes to its better connected side. Other
+    vertices may read that side before or after this, with the same result.
     """
     n = state.sizes.vertices
     c = i // n

@@ -97,8 +97,8 @@ def _splits(num_blocks: int,
     while level := [(first, last) for first, last in level if last - first > 1]:
         halves = []
         for first, last in level:
-            middle, price = split(first, last)
-            rows.append((first, middle, last, price))
+            middle, cost = split(first, last)
+            rows.append((first, middle, last, cost))
             halves += [(first, middle), (middle, last)]
         begins.append(len(rows))
         level = halves
@@ -296,7 +296,7 @@ def rate_candidate(c, splits: Splits, candidates: Candidates, state: Splitting):
     overloaded = kl.int64(0)
     for split in range(kl.lane(), splits.level_begin[state.recursion.levels], kl.team_size()):
         won = 2 * (c * state.sizes.blocks + split)
-        cut += splits.price[split] * candidates.won[won]
+        cut += splits.cost[split] * candidates.won[won]
         overloaded += kl.int64(candidates.won[won + 1] > 0)
     cut = kl.team_sum(cut)
     overloaded = kl.team_sum(overloaded)

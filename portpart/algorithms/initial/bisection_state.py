@@ -126,7 +126,7 @@ class Splits(Sliced, Record):
     ----------
     first, middle, last : array of int64
         First block, first block of side 1, and end of the blocks of each bisection.
-    price : array of int64
+    cost : array of int64
         Cost of a cut arc per weight.
     level_begin : array of int64
         Where levels begin, and the end of the last one.
@@ -137,7 +137,7 @@ class Splits(Sliced, Record):
     first: Array
     middle: Array
     last: Array
-    price: Array
+    cost: Array
     level_begin: Array
     goal_sum: Array
     limit_sum: Array
@@ -156,7 +156,7 @@ def _slices_of_splits(num_splits: int, num_begins: int, num_sums: int) -> dict[s
     """Return the slices of the arrays of this many bisections."""
     cutter, whole, real = Cutter(), np.dtype(np.int64), np.dtype(np.float64)
     return {**{name: cutter.next(whole, num_splits)
-               for name in ("first", "middle", "last", "price")},
+               for name in ("first", "middle", "last", "cost")},
             "level_begin": cutter.next(whole, num_begins),
             "goal_sum": cutter.next(real, num_sums), "limit_sum": cutter.next(real, num_sums)}
 

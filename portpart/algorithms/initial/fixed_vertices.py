@@ -72,7 +72,7 @@ class FreeCapacity:
         return bool((self.taken[self.wide] > 0).any())
 
     def names(self, matrix: csr_array, blocks: np.ndarray) -> np.ndarray:
-        """Return a new number for each block of free vertices, for strong ties to fixed vertices.
+        """Return new numbers for blocks of free vertices, by their arcs to fixed vertices.
 
         Parameters
         ----------
@@ -88,8 +88,8 @@ class FreeCapacity:
             return greedy_names(attraction)
         sizes = _sums(blocks, self.vertex_weights[self.free], k)
         excess = np.maximum(sizes[:, None] + self.taken[None, :] - self.limits[None, :], 0)
-        price = 1 + int(matrix.data.sum(dtype=np.int64)) / max(1, int(self.vertex_weights.sum()))
-        return best_names(attraction.toarray() - price * excess)
+        penalty = 1 + int(matrix.data.sum(dtype=np.int64)) / max(1, int(self.vertex_weights.sum()))
+        return best_names(attraction.toarray() - penalty * excess)
 
 
 def start_partition(matrix: csr_array, vertex_weights: np.ndarray | None, limits: np.ndarray,

@@ -175,7 +175,7 @@ DEFAULTS = (partitioners.DEFAULT, DEFAULT)
 
 
 def list_algorithms(hypergraphs: bool = False) -> dict[str, Entry]:
-    """The algorithms that :func:`portpart.partition` and :func:`portpart.map_processes` know.
+    """Return the algorithms of :func:`portpart.partition` and :func:`portpart.map_processes`.
 
     Parameters
     ----------

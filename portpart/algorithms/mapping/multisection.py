@@ -195,8 +195,8 @@ class MultisectionConfig:
         check_options(self)
         lookup(self.partitioner or AT_ONCE, self.preset)
         if self.partitioner is not None and self.runs is not None:
-            raise InputError(f"runs is {shown(self.runs)}; with a partitioner its preset says how "
-                             "many there are")
+            raise InputError(f"runs is {shown(self.runs)}; with a partitioner it must be "
+                             "None: the preset determines it")
 
     @property
     def is_one_walk(self) -> bool:

@@ -1,6 +1,6 @@
 """Partitions of the coarsest graph by greedy growing on a hierarchy below it.
 
-All partitions grow at once.  Several hierarchies are built as one: that of copies of the graph
+All partitions grow at once. Several hierarchies are built as one: that of copies of the graph
 without edges between them; each copy has its own clusters and blocks.
 """
 

@@ -106,9 +106,9 @@ def best_starts(problem: Problem, graph: EitherGraph, parts: Array,
         return list(parts)
     costs, weights = costs_and_weights(graph, parts, problem.num_blocks, problem.objective)
     above = np.maximum(weights - problem.balance.limits, 0).max(1)
-    price = _price_of_overload(graph)
+    penalty = _cost_of_overload(graph)
     # Python's integers: with huge weights the products exceed 64 bits
-    ranks = [cost // 2 + price * over
+    ranks = [cost // 2 + penalty * over
              for cost, over in zip(costs.tolist(), above.tolist(), strict=True)]
     return [parts[each] for each in sorted(range(len(parts)), key=ranks.__getitem__)[:count]]
 
@@ -120,11 +120,11 @@ def _rank(outcome: RefinementOutcome) -> tuple[int, int]:
 
 def _rank_of_anchored(coarsest: Graph) -> Callable[[RefinementOutcome], tuple[int, int]]:
     """Return the same key with a cost of overload, for partitions that differ much in balance."""
-    price = _price_of_overload(coarsest)
-    return lambda outcome: (0, outcome["cut"] + price * max(0, outcome["overload"]))
+    penalty = _cost_of_overload(coarsest)
+    return lambda outcome: (0, outcome["cut"] + penalty * max(0, outcome["overload"]))
 
 
-def _price_of_overload(graph: EitherGraph) -> int:
+def _cost_of_overload(graph: EitherGraph) -> int:
     """Return a cost per overload: the weight of edges or nets per vertex weight."""
     return 1 + graph.mean_joint_weight(graph.num_entries) // max(1, graph.total_vertex_weight)
 

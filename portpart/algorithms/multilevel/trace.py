@@ -1,4 +1,4 @@
-"""What a run reports: seconds per phase, sizes and refinement per level."""
+"""Statistics of a run: seconds per phase, sizes and refinement per level."""
 
 from __future__ import annotations
 
