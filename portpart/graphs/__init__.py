@@ -1,4 +1,4 @@
-"""The graph as a value, and what makes one of arrays, rows, networks, frames and meshes."""
+"""Graphs as values, and constructors from arrays, rows, networks, frames and meshes."""
 
 from portpart.base.doors import door
 

@@ -1,4 +1,4 @@
-"""What callers may pass as arrays and graphs, and arrays of any library as those of a space."""
+"""Types that callers may pass as arrays and graphs, and conversion to arrays of a space."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 
 class HoldsBlocks(Protocol):
-    """A result or a session: what has a block for each vertex."""
+    """A result or a session, which has a block for each vertex."""
 
     @property
     def part(self) -> ArrayLike: ...
 
 
 Blocks: TypeAlias = Union["ArrayLike", Mapping[Hashable, int], HoldsBlocks]
-"""A block for each vertex, in their order or by their names."""
+"""A block for each vertex, in the order of vertices or by their names."""
 
 Numbers: TypeAlias = Union["ArrayLike", Mapping[Hashable, float]]
-"""A number for each vertex, edge, net or block, in their order or by their names; or the name of
-the attribute or the column that has them."""
+"""A number for each vertex, edge, net or block, in order or by names; or the name of the attribute
+or column with the numbers."""
 
 
 class OwnGraph(Protocol):
@@ -88,7 +88,7 @@ class Frame(Protocol):
 
 
 class PathOfFile(Protocol):
-    """A path that is no string."""
+    """A path that is not a string."""
 
     def __fspath__(self) -> str: ...
 
@@ -96,19 +96,19 @@ class PathOfFile(Protocol):
 GraphLike: TypeAlias = Union[
     "ArrayLike", OwnGraph, OwnMesh, SparseMatrix, Network, IgraphNetwork, Frame,
     Sequence[Any], Mapping[Any, Any], PathOfFile]
-"""What :func:`portpart.as_graph` or :func:`portpart.as_hypergraph` takes; text is a path."""
+"""Accepted by :func:`portpart.as_graph` or :func:`portpart.as_hypergraph`; text is a path."""
 
 MeshLike: TypeAlias = Union["ArrayLike", OwnMesh, Sequence[Any], PathOfFile]
-"""What :func:`portpart.as_mesh` takes; text is a path."""
+"""Accepted by :func:`portpart.as_mesh`; text is a path."""
 
 
 CUDA_DLPACK_DEVICES = (2, 13)
-"""DLPack's numbers of CUDA memory and CUDA managed memory."""
+"""DLPack's device types for CUDA memory and CUDA managed memory."""
 
 
 def space_of(values: Any) -> ExecutionSpace:
-    """The execution space whose memory holds `values`."""
-    if is_tensor(values):  # asked for its interface, one that requires grad raises
+    """Return the execution space whose memory holds `values`."""
+    if is_tensor(values):  # the interface of a tensor that requires grad raises
         device = values.device
         return backends.space(f"cuda:{device.index or 0}" if device.type == "cuda" else "cpu")
     if hasattr(values, "__cuda_array_interface__"):
@@ -123,21 +123,21 @@ def space_of(values: Any) -> ExecutionSpace:
 
 
 def first_true(mask: ArrayLike) -> int | None:
-    """The place of the first True in an array of the host; None without any."""
+    """Return the place of the first True in an array of the host, None if there is none."""
     flags = np.asarray(mask)
     place = int(flags.argmax()) if len(flags) else 0
     return place if len(flags) and flags[place] else None
 
 
 def home_of(arrays: Sequence[Any]) -> ExecutionSpace | None:
-    """The space of the GPU whose memory holds the first of these that is in one, if any is."""
+    """Return the space of the first array that is on a GPU, None if none is."""
     spaces = (space_of(each) for each in arrays if each is not None)
     return next((space for space in spaces if space.kind == "cuda"), None)
 
 
 def is_tensor(values: ArrayLike | None) -> bool:
-    """Whether `values` are a tensor of PyTorch."""
-    torch = sys.modules.get("torch")  # a caller with a tensor has imported it
+    """Whether `values` is a tensor of PyTorch."""
+    torch = sys.modules.get("torch")  # imported if the caller has a tensor
     return torch is not None and isinstance(values, torch.Tensor)
 
 
@@ -166,7 +166,7 @@ def _refuse_tensor(tensor: Any, what: str) -> None:
 
 
 def index_array(space: ExecutionSpace, values: Any, what: str) -> Array:
-    """One-dimensional int32 or int64 array of `space`, sharing memory where it can."""
+    """Return a one-dimensional int32 or int64 array of `space`; shares memory if possible."""
     array = as_array(space, values, what)
     if array.ndim != 1:
         raise InputError(f"{what} have shape {tuple(array.shape)}; a one-dimensional array is "
@@ -178,7 +178,7 @@ def index_array(space: ExecutionSpace, values: Any, what: str) -> Array:
 
 
 def weight_array(space: ExecutionSpace, values: Any, count: int, of_what: str) -> Array:
-    """Edge weights as array of `space`, of the right length."""
+    """Return edge weights as an array of `space`, after a check of their number."""
     array = as_array(space, values, "edge_weights")
     if array.ndim != 1 or len(array) != count:
         raise InputError(f"edge_weights have shape {tuple(array.shape)} for {count} {of_what}; "
@@ -187,7 +187,7 @@ def weight_array(space: ExecutionSpace, values: Any, count: int, of_what: str) -
 
 
 def as_array(space: ExecutionSpace, values: Any, what: str) -> Array:
-    """`values`, whatever holds them, as an array of `space`; shares memory where it can."""
+    """Return `values` of any array type as an array of `space`; shares memory if possible."""
     if is_tensor(values):
         _refuse_tensor(values, what)
     try:
@@ -204,13 +204,13 @@ def as_array(space: ExecutionSpace, values: Any, what: str) -> Array:
 
 
 def host_array(values: Any) -> np.ndarray:
-    """NumPy array of `values`, sharing memory where it can; copies what lies on a GPU."""
+    """Return a NumPy array of `values`; shares memory if possible, and copies from a GPU."""
     for method in ("get", "cpu"):  # of CuPy arrays, of torch tensors
         if hasattr(values, method) and hasattr(values, "__cuda_array_interface__"):
             values = getattr(values, method)()
     if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
         return np.from_dlpack(values)
-    # The test for a mask comes first: numpy.ma is imported where it is first named.
+    # The test for a mask comes first: NumPy imports numpy.ma at its first use.
     if hasattr(values, "mask") and isinstance(values, np.ma.MaskedArray) and values.mask.any():
         place = np.argwhere(np.ma.getmaskarray(values))[0].tolist()
         raise InputError(f"a masked array has no value in {place}; fill or drop masked entries")
@@ -218,7 +218,7 @@ def host_array(values: Any) -> np.ndarray:
         array = np.asarray(values)
         listed = array.dtype == object and array.ndim == 1
         plain = np.array(array.tolist()) if listed else array
-    except (TypeError, ValueError, OverflowError, RuntimeError) as problem:  # of tensors, too
+    except (TypeError, ValueError, OverflowError, RuntimeError) as problem:  # also of tensors
         raise InputError(f"{shown(values)}: {problem}") from problem
     if array.dtype == object and array.ndim == 0 and values is not None:
         raise InputError(f"{shown(values)} is not an array; an array or a list is needed")
@@ -228,18 +228,18 @@ def host_array(values: Any) -> np.ndarray:
 
 
 def host_integers(values: Any) -> np.ndarray:
-    """:func:`host_array`, of integers if it is empty: an empty list has no type."""
+    """Return :func:`host_array`, as integers if it is empty: an empty list has no type."""
     array = host_array(values)
     return array if array.size else np.zeros(array.shape, np.int64)
 
 
 def item_of(space: ExecutionSpace, array: Array, place: int) -> int:
-    """One element, on the host."""
+    """Return one element on the host."""
     return int(space.to_host(array[place : place + 1])[0])
 
 
 def has_writable_base(array: Array | None) -> bool:
-    """Whether the memory of an array can still be written elsewhere; follows views."""
+    """Whether other code can write to the memory of an array; views are followed."""
     holder: Any = array
     while isinstance(holder, (np.ndarray, memoryview)):
         if isinstance(holder, np.ndarray):
@@ -254,22 +254,22 @@ def has_writable_base(array: Array | None) -> bool:
         return False
     try:
         return not memoryview(holder).readonly
-    except TypeError:  # memory of a device, or of a library that does not say
+    except TypeError:  # memory of a device, or of a library without this interface
         return True
 
 
 def borrowed_arrays(*values: Any) -> list[np.ndarray]:
-    """Host arrays in the memory of what a caller gave."""
+    """Return host arrays that share the memory of a caller's values."""
     return [host_array(array) for array in values
             if array is not None and not isinstance(array, (list, tuple))
             and space_of(array).kind == "cpu"]
 
 
 def owned(array: Array, lent: Sequence[Array], copy: bool | None) -> Array:
-    """`array`, read-only if it is a host array and the library's own.
+    """Return `array`, read-only if it is a host array that the library owns.
 
-    With `copy`, arrays in memory of `lent` that can be changed are copied; without it they stay as
-    they are.  None: all arrays are the library's own, and parts of larger ones are copied.
+    With `copy`, arrays in writable memory of `lent` are copied; without it they stay unchanged.
+    None: the library owns all arrays, and parts of larger arrays are copied.
     """
     if not isinstance(array, np.ndarray):
         return array

@@ -1,4 +1,4 @@
-"""What each block of a partition has, how it numbers that, and what blocks send each other."""
+"""The items of each block of a partition, their local numbers, and ghosts."""
 
 from __future__ import annotations
 
@@ -13,28 +13,27 @@ from portpart.graphs.row_choice import EntryChoice, EntryNumbers, EntryRows, lis
 from portpart.graphs.structure import Csr
 from portpart.primitives import gather, iota, lower_bound, lower_bounds, put_one, sort_keys
 
-# What each block of a partition has, and what it needs of others: vertices, nets, columns ------
+# The items of each block, own ones and those of other blocks: vertices, nets, columns ----------
 #
 # A *pair* is a block and an item, as the key ``block * width + item``, where width is the number
-# of
-# items.  Ascending keys stand block by block, so an item of a block is found by bisection.
+# of items.  Ascending keys are grouped by block, so an item of a block is found by bisection.
 
 
 class BlockPairs(EntryChoice):
-    """Pairs of all blocks.
+    """Pairs of all blocks, for lookup.
 
     Attributes
     ----------
     keys : array of int64
-        Ascending.
+        Ascending pairs.
     first : array of int64, shape (k + 1,)
         The first pair of each block.
     owner : array of int32, or None
-        The block of each item, which has that item, too, whether or not `keys` has the pair.
+        The block that owns each item.  The owner has the item even if `keys` lacks the pair.
     ranks : array of int32, or None
         The place of each pair in the order of `BlockItems`.
     numbers : array of int32, or None
-        The number of each item in the block that owns it.
+        The number of each item in its owner.
     """
 
     keys: Array
@@ -45,7 +44,7 @@ class BlockPairs(EntryChoice):
 
 
 class ItemRun(NamedTuple):
-    """Items that a block has of one owner: those at the places ``begin ... end - 1``."""
+    """Items that a block has of one owner, at the places ``begin ... end - 1``."""
 
     block: int
     owner: int
@@ -56,14 +55,14 @@ class ItemRun(NamedTuple):
 class BlockItems(NamedTuple):
     """The items of all blocks.
 
-    A block has its own items first, then those of other blocks, block by block; ascending each.
+    A block has its own items first, then items of other blocks, ordered by owner, then ascending.
 
     Attributes
     ----------
     keys : array of int64
         Pairs in that order.
     known : BlockPairs
-        The same pairs, ascending, with their places in that order.
+        The same pairs, ascending, with their places in `keys`.
     first : numpy.ndarray of int64, shape (k + 1,)
         The first pair of each block.
     runs : list of ItemRun
@@ -76,7 +75,7 @@ class BlockItems(NamedTuple):
 
 
 def pairs_of(space: ExecutionSpace, part: Array) -> Array:
-    """The pairs of all items and their blocks, ascending."""
+    """Return the pairs of all items and their blocks, ascending."""
     keys = space.empty(len(part), np.int64)
     space.parallel_for(len(part), write_pair, part, len(part), keys)
     return sort_keys(space, keys)[0]
@@ -84,13 +83,13 @@ def pairs_of(space: ExecutionSpace, part: Array) -> Array:
 
 def known_pairs(space: ExecutionSpace, keys: Array, width: int, k: int,
                 owner: Array | None = None) -> BlockPairs:
-    """Ascending pairs, as kernels look them up."""
+    """Return ascending pairs for lookup in kernels."""
     return BlockPairs(keys, lower_bounds(space, keys, k + 1, width), owner)
 
 
 def reached(space: ExecutionSpace, pairs: Array, rows: Csr, mean: float, known: BlockPairs,
             width: int) -> Array:
-    """New pairs of blocks and what stands in the rows of their items, ascending.
+    """Return the new pairs of blocks and the entries of their rows, ascending.
 
     Parameters
     ----------
@@ -99,27 +98,27 @@ def reached(space: ExecutionSpace, pairs: Array, rows: Csr, mean: float, known: 
         Blocks and rows.
     rows : Csr
     mean : float
-        Entries of a row, about.
+        Approximate number of entries of a row.
     known : BlockPairs
         Pairs that are not new.
     width : int
-        The number of items that stand in rows.
+        Number of different entries of rows.
     """
     found = listed_entries(space, pairs, rows, mean, known, width, NEW, numbers=np.int64)
     return distinct(space, found.numbers)
 
 
 def merged(space: ExecutionSpace, pairs: Array, others: Array) -> Array:
-    """Ascending pairs of two lists."""
+    """Return the pairs of two lists, ascending."""
     together = space.empty(len(pairs) + len(others), np.int64)
     together[: len(pairs)], together[len(pairs) :] = pairs, others
     return sort_keys(space, together)[0]
 
 
 def block_items(space: ExecutionSpace, keys: Array, owner: Array, k: int) -> BlockItems:
-    """The items of all blocks, of ascending pairs and the block that owns each item.
+    """Return the items of all blocks, from ascending pairs and the owner of each item.
 
-    An item of any block belongs to its owner also.
+    Each item of a block is also an item of its owner.
     """
     n, width = len(keys), len(owner)
     groups = space.empty(n, np.int64)
@@ -141,8 +140,7 @@ def block_items(space: ExecutionSpace, keys: Array, owner: Array, k: int) -> Blo
 
 def block_rows(space: ExecutionSpace, pairs: Array, rows: Csr, mean: float, known: BlockPairs,
                width: int) -> EntryRows:
-    """The rows of pairs without the entries that their blocks do not have; others as these number
-    them.
+    """Return the rows of pairs with the entries that their blocks have, in local numbers.
 
     Parameters
     ----------
@@ -151,18 +149,18 @@ def block_rows(space: ExecutionSpace, pairs: Array, rows: Csr, mean: float, know
         Blocks and rows.
     rows : Csr
     mean : float
-        Entries of a row, about.
+        Approximate number of entries of a row.
     known : BlockPairs
-        Blocks and entries, as `block_items` makes them.
+        Blocks and entries, from `block_items`.
     width : int
-        The number of items that stand in rows.
+        Number of different entries of rows.
     """
     return listed_entries(space, pairs, rows, mean, known, width, HAD)
 
 
 @kl.device
 def place_of(block, item, known: BlockPairs, width):
-    """The place of a pair among the known ones; -1 if it is not known."""
+    """Return the place of a pair among the known ones, -1 if it is not known."""
     key = block * width + item
     end = known.first[block + 1]
     place = lower_bound(known.keys, known.first[block], end, key)
@@ -173,7 +171,7 @@ def place_of(block, item, known: BlockPairs, width):
 
 @kl.device
 def number_in(block, item, known: BlockPairs, width):
-    """The number that a block has for an item; -1 if it does not have the item."""
+    """Return the local number of an item in a block, -1 if the block does not have the item."""
     result = kl.int64(-1)
     if known.owner[item] == block:
         result = kl.int64(known.numbers[item])
@@ -186,7 +184,7 @@ def number_in(block, item, known: BlockPairs, width):
 
 @kl.device
 def new_pair(block, item, known: BlockPairs, width):
-    """The pair of a block and an item that it does not have yet; -1 if it has the item."""
+    """Return the pair of a block and an item, -1 if the block has the item already."""
     result = kl.int64(-1)
     if kl.value_or(known.owner, item, -1) != block:
         if place_of(block, item, known, width) < 0:
@@ -199,13 +197,13 @@ NEW, HAD = EntryNumbers(new_pair, keeps_places=False), EntryNumbers(number_in)
 
 @kl.kernel
 def write_pair(v, part, width, keys):
-    """keys[v] = the pair of v's block and v."""
+    """Set keys[v] to the pair of v's block and v."""
     keys[v] = kl.int64(part[v]) * width + v
 
 
 @kl.kernel
 def write_group(i, keys, width, owner, k, groups):
-    """groups[i] = a number of the block of pair i and of the owner of its item, own ones first."""
+    """Set groups[i] to a number for the block and the owner of pair i; own items come first."""
     block = keys[i] // width
     other = kl.int64(owner[keys[i] % width])
     groups[i] = block * (k + 1) + (0 if other == block else other + 1)
@@ -213,31 +211,31 @@ def write_group(i, keys, width, owner, k, groups):
 
 @kl.kernel
 def number_own(i, known: BlockPairs, width, numbers):
-    """numbers[item] = its number in the block of pair i, if that is its owner."""
+    """Set numbers[item] to the item's number in the block of pair i, if that block owns it."""
     block = known.keys[i] // width
     item = known.keys[i] % width
     if known.owner[item] == block:
         numbers[item] = kl.int32(known.ranks[i] - known.first[block])
 
 
-# How a block numbers its items, and which items blocks send each other -------------------------
+# Local numbers of the items of a block, and the items that blocks send each other --------------
 
 
 class LocalItems(NamedTuple):
-    """The items of a block: its own first, then items of other blocks, its ghosts.
+    """The items of a block: own items first, then ghosts, which other blocks own.
 
     Attributes
     ----------
     first, last : int
-        The block's items among those of all blocks.
+        The range of the block's items among the items of all blocks.
     numbers : array of int32
-        The number of each item in the whole; own ones ascend.
+        The global number of each item; numbers of own items are ascending.
     num_own : int
     owners : array of int32
-        The block that owns each ghost.  Ghosts stand block by block, and ascend there.
+        The block that owns each ghost.  Ghosts are ordered by owner, then ascending.
     send : dict of int to array of int32
-        For each block that has own items as ghosts: the local numbers of these, in the order in
-        which they stand there.
+        For each block that has own items as ghosts: their local numbers here, in the order of the
+        ghosts there.
     recv : dict of int to slice
         For each block that owns ghosts: their local numbers.
     """
@@ -252,7 +250,7 @@ class LocalItems(NamedTuple):
 
 
 def local_items(space: ExecutionSpace, items: BlockItems, owner: Array) -> list[LocalItems]:
-    """The items of each block."""
+    """Return the items of each block."""
     count, width = len(items.keys), len(owner)
     numbers, local = space.empty(count, np.int32), space.empty(width, np.int32)
     space.parallel_for(count, write_number, items.keys, width, owner, items.known.first, numbers,
@@ -274,7 +272,7 @@ def local_items(space: ExecutionSpace, items: BlockItems, owner: Array) -> list[
 
 @kl.kernel
 def write_number(i, keys, width, owner, first, numbers, local):
-    """numbers[i] = the item of pair i; local[item] = the number that its owner has for it."""
+    """Set numbers[i] to the item of pair i, and local[item] to its number in its owner."""
     block = keys[i] // width
     item = keys[i] % width
     numbers[i] = kl.int32(item)

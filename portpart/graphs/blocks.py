@@ -1,4 +1,4 @@
-"""Blocks of vertices as callers have them: arrays, results, sessions, and by names."""
+"""Blocks of vertices that callers pass: arrays, results, sessions, and mappings of names."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ if TYPE_CHECKING:
 
 
 def held_blocks(holder: Blocks | None, names: Sequence[Hashable] | None = None) -> Any:
-    """The blocks that a result or a session holds; anything else as it is.
+    """Return the blocks that a result or a session holds; other values unchanged.
 
-    Those of a session are of the vertices that exist, in the order of their ids, as
-    ``session.graph()`` has them.  Of a result whose labels are `names` in another order, or others,
-    they are given by name.
+    Blocks of a session are those of the existing vertices, in the order of their ids, as in
+    ``session.graph()``.  Blocks of a result whose labels differ from `names` are returned by name.
     """
     if hasattr(holder, "__array__"):  # names of a Series may be "part"
         return holder
@@ -30,7 +29,7 @@ def held_blocks(holder: Blocks | None, names: Sequence[Hashable] | None = None) 
     if part is None:
         return holder
     ids, labels = getattr(holder, "ids", None), getattr(holder, "labels", None)
-    if ids is not None:  # a session has a block, and perhaps a name, for each id that it ever gave
+    if ids is not None:  # a session has a block, and perhaps a name, for each id given out
         part = host_array(part)[ids]
         labels = None if labels is None else [labels[number] for number in ids.tolist()]
     if labels is None or names is None or labels is names:
@@ -43,7 +42,7 @@ def held_blocks(holder: Blocks | None, names: Sequence[Hashable] | None = None) 
 
 
 def held_number(holder: Blocks | None, k: int | None) -> int | None:
-    """`k`, or if that is None the number of blocks of a result or a session."""
+    """Return `k`, or if it is None the number of blocks of a result or a session."""
     if k is not None or hasattr(holder, "__array__"):
         return k
     found: int | None = getattr(holder, "k", None)
@@ -53,18 +52,18 @@ def held_number(holder: Blocks | None, k: int | None) -> int | None:
 def blocks_of(part: Blocks | None, n: int, k: int | None = None,
               names: Sequence[Hashable] | None = None,
               items: str = "vertices") -> tuple[np.ndarray, int]:
-    """The block of each of `n` vertices on the host, int64, checked; and the number of blocks.
+    """Return the checked blocks of `n` vertices, int64 on the host, and the number of blocks.
 
     Parameters
     ----------
     part : array_like of int, shape (n,), or dict, PartitionResult or Session
     n : int
     k : int, optional
-        Default: that of the result, or the largest block plus one.
+        Default: k of the result, or the largest block plus one.
     names : sequence, optional
         The names of the vertices.
     items : str
-        What has the blocks, if not vertices: the word of messages.
+        The word for the vertices in messages.
 
     Raises
     ------
@@ -79,7 +78,7 @@ def blocks_of(part: Blocks | None, n: int, k: int | None = None,
 
 def blocks_of_elements(part: Blocks, num_elements: int, num_nodes: int,
                        k: int | None = None) -> tuple[np.ndarray, int]:
-    """The block of each element of a mesh, as of :func:`blocks_of`."""
+    """Return the block of each element of a mesh, as in :func:`blocks_of`."""
     if part is None:
         raise InputError(f"part is None; the blocks of {num_elements} elements are needed")
     held = held_blocks(part)
@@ -93,7 +92,7 @@ def blocks_of_elements(part: Blocks, num_elements: int, num_nodes: int,
 
 
 def _checked(part: Blocks, n: int, k: int | None, items: str) -> np.ndarray:
-    """`part` as a host array of integers, after checking its length and range."""
+    """Return `part` as a host array of integers, after a check of its length and range."""
     if part is None:
         raise InputError(f"part is None; the blocks of {n} {items} are needed")
     array = host_integers(part)

@@ -1,4 +1,4 @@
-"""Kinds of cells by their names in meshio, and cells of a mesh, block by block."""
+"""Kinds of cells by their names in meshio, and blocks of cells of a mesh."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from portpart.graphs.incidence import Incidence, stacked
 
 
 class Kind(NamedTuple):
-    """What cells of a kind have, whatever the order of their shape functions.
+    """Properties of a kind of cells, for any order of the shape functions.
 
     Attributes
     ----------
     dimension : int
     corners : int or None
-        Corners stand before all other nodes of a cell.  None: every node is one.
+        Number of corners, which precede all other nodes of a cell.  None: every node is a corner.
     face_corners : int
-        Corners of the smallest face; of cells of the plane an edge is a face.
+        Corners of the smallest face; for plane cells an edge is a face.
     """
 
     dimension: int
@@ -42,7 +42,7 @@ KINDS = {
     "penta": Kind(3, 10, 4),
     "polyhedron": Kind(3, None, 3),
 }
-"""By how names begin, as in ``hexahedron20``; a longer beginning stands before a shorter one."""
+"""Kinds by the beginning of their names, as in ``hexahedron20``; longer beginnings come first."""
 
 
 class Cells(NamedTuple):
@@ -51,12 +51,12 @@ class Cells(NamedTuple):
     Attributes
     ----------
     kind : str
-        The name that meshio has for it, such as ``"tetra10"``.
+        The name in meshio, such as ``"tetra10"``.
     nodes : ndarray of int32, shape (number of cells, nodes per cell)
         In meshio's order.
     first : int or None
-        The number of the first cell among the elements of the mesh; the others follow.  None:
-        these cells are of a lower dimension and no elements.
+        The element number of the first cell; the others follow.  None: these cells are of a lower
+        dimension and not elements.
     """
 
     kind: str
@@ -65,7 +65,7 @@ class Cells(NamedTuple):
 
 
 def kind_of(name: Any) -> Kind:
-    """The kind of cells that meshio calls `name`.
+    """Return the kind of cells with this name in meshio.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def kind_of(name: Any) -> Kind:
 
 
 def with_nodes(cells: tuple[Cells, ...], nodes: np.ndarray) -> tuple[Cells, ...]:
-    """The same cells, elements as views of `nodes`, which has their nodes in order."""
+    """Return the same cells with the nodes of elements as views of `nodes`."""
     made, begin = [], 0
     for each in cells:
         table = each.nodes.astype(np.int32)
@@ -95,7 +95,7 @@ def with_nodes(cells: tuple[Cells, ...], nodes: np.ndarray) -> tuple[Cells, ...]
 
 def corners_of(cells: tuple[Cells, ...],
                by_element: Incidence) -> tuple[Incidence, int | np.ndarray]:
-    """The corners of each element, and how many are a face: of each, or one number for all."""
+    """Return the corners of each element, and the corners of a face: for each, or one number."""
     blocks = [each for each in cells if each.first is not None]
     kinds = [kind_of(each.kind) for each in blocks]
     needed = np.repeat(np.array([kind.face_corners for kind in kinds], np.int32),
@@ -108,7 +108,7 @@ def corners_of(cells: tuple[Cells, ...],
 
 def chosen_cells(cells: tuple[Cells, ...], elements: np.ndarray, offsets: np.ndarray,
                  nodes: np.ndarray) -> tuple[Cells, ...]:
-    """Blocks of some elements, a block for each run of one kind; rows of `nodes` are theirs."""
+    """Return blocks of cells of some elements, one for each run of a kind, with their nodes."""
     blocks = [each for each in cells if each.first is not None]
     firsts = np.array([each.first for each in blocks], np.int64)
     block = np.searchsorted(firsts, elements, side="right") - 1
@@ -120,9 +120,9 @@ def chosen_cells(cells: tuple[Cells, ...], elements: np.ndarray, offsets: np.nda
 
 def lower_cells(cells: tuple[Cells, ...], parts: list[np.ndarray],
                 k: int) -> list[dict[int, np.ndarray]]:
-    """For each block of a partition, and each block of cells of a lower dimension, those there.
+    """Return for each block of a partition its cells of each block of a lower dimension.
 
-    `parts` has the block of every cell, -1 of one that is in none.
+    `parts` has the block of every cell, -1 for none.
     """
     found: list[dict[int, np.ndarray]] = [{} for _ in range(k)]
     for at, (each, part) in enumerate(zip(cells, parts)):
@@ -136,7 +136,7 @@ def lower_cells(cells: tuple[Cells, ...], parts: list[np.ndarray],
 
 def renumbered(cells: tuple[Cells, ...], chosen: dict[int, np.ndarray],
                numbers: np.ndarray) -> list[Cells]:
-    """Some cells of blocks, with the places of their nodes among `numbers`."""
+    """Return the chosen cells of blocks, with the places of their nodes among `numbers`."""
     order = np.argsort(numbers) if chosen else numbers
     return [Cells(cells[at].kind, order[np.searchsorted(numbers, cells[at].nodes[mine],
                                                         sorter=order)].astype(np.int32), None)

@@ -1,6 +1,6 @@
-"""Checks of a CSR graph, in the memory where it is: one pass over the offsets, one over the arcs.
+"""Checks of a CSR graph in its own memory: one pass over the offsets, one over the arcs.
 
-What both have found is read at once, so that a device is waited for once.
+The results of both are read at once, so the host waits for a device once.
 
 Symmetry is tested without sorting: the 64-bit sums, wrapped, of mix(u, v, w) and of mix(v, u, w)
 over all arcs are equal if the arcs are symmetric, and differ with probability 1 - 2**-64 if not.
@@ -22,18 +22,18 @@ from portpart.graphs.weights import NOT_NEGATIVE, exact_total
 from portpart.primitives import inspect_rows, row_at
 
 ENTRIES_PER_ITEM = 4096
-"""Arcs that one work item (one team) surveys, whatever the degrees are."""
+"""Arcs that one item (a team) surveys, independent of degrees."""
 
 DECREASING, FIRST, LAST, NUM_ROW_FACTS = range(2, 6)
-"""Where the finds of a pass over offsets stand, behind the longest row and the sum of squares."""
+"""Places of the results of a pass over offsets, behind the longest row and the sum of squares."""
 
 BAD_TARGET, NEGATIVE_WEIGHT, LOOPS, DIFFERENCE, HEAVY, LIGHT, NOT_ONE = range(NUM_ROW_FACTS,
                                                                               NUM_ROW_FACTS + 7)
-"""Where those of a pass over the arcs stand, behind them."""
+"""Places of the results of a pass over the arcs, behind them."""
 
 
 class RowFacts(NamedTuple):
-    """What one pass over offsets determined.
+    """The results of a pass over offsets.
 
     Attributes
     ----------
@@ -53,13 +53,13 @@ class RowFacts(NamedTuple):
 
     @property
     def degrees(self) -> dict[str, int]:
-        """The measures as a graph knows them."""
+        """The measures, by their names in a graph."""
         return {"degree": self.longest, "degree" + SQUARES: self.squares}
 
 
 @dataclass(frozen=True)
 class Survey:
-    """What one pass over the offsets and one over the arcs determined."""
+    """The results of a pass over the offsets and of one over the arcs."""
 
     rows: RowFacts
     num_loops: int
@@ -69,7 +69,7 @@ class Survey:
 
 
 class RowTerms(NamedTuple):
-    """What messages call the offsets of rows, what stands in rows, its number, and the whole."""
+    """Words of messages: for the offsets of rows, the entries, their number, and the whole."""
 
     offsets: str
     items: str
@@ -91,7 +91,7 @@ def check_offsets(space: ExecutionSpace, offsets: Array, num_items: int,
 
 
 def inspected(space: ExecutionSpace, offsets: Array) -> RowFacts:
-    """The facts of these rows."""
+    """Return the facts of rows."""
     rows = len(offsets) - 1
     found = space.asarray(np.array(nothing_found(rows), np.int64))
     inspect_rows(space, offsets, found)
@@ -99,13 +99,13 @@ def inspected(space: ExecutionSpace, offsets: Array) -> RowFacts:
 
 
 def nothing_found(rows: int) -> list[int]:
-    """What `inspect_rows` begins with."""
+    """Return the initial values for `inspect_rows`."""
     return [0, 0, rows, 0, 0]
 
 
 def refuse_offsets(space: ExecutionSpace, offsets: Array, num_items: int, found: RowFacts,
                    words: RowTerms = GRAPH_WORDS) -> None:
-    """Raise unless the facts of rows are as they must be."""
+    """Raise unless offsets with these facts are valid."""
     n, name = len(offsets) - 1, words.offsets
     decreasing, first, last = found[DECREASING:]
     as_ends = ("; if these are the two ends of edges, numpy.stack([one, other], axis=1) is the list"
@@ -133,8 +133,8 @@ def survey(space: ExecutionSpace, offsets: Array, targets: Array, weights: Array
     Raises
     ------
     InputError
-        If offsets are not as they must be; else naming the first arc whose target is out of range
-        or whose weight is negative.
+        If offsets are invalid; else naming the first arc whose target is out of range or whose
+        weight is negative.
     """
     n, num_arcs = len(offsets) - 1, len(targets)
     if n < 0:
@@ -160,7 +160,7 @@ def survey(space: ExecutionSpace, offsets: Array, targets: Array, weights: Array
 
 
 def arc_ends(space: ExecutionSpace, offsets: Array, targets: Array, arc: int) -> tuple[int, int]:
-    """Tail and head of the arc at position `arc`."""
+    """Return tail and head of the arc at position `arc`."""
     tail = int(np.searchsorted(space.to_host(offsets), arc, side="right")) - 1
     return tail, int(space.to_host(targets[arc : arc + 1])[0])
 
@@ -195,7 +195,7 @@ def refuse_asymmetry(space: ExecutionSpace, offsets: Array, targets: Array,
 
 
 def _first_unmatched(sources: np.ndarray, targets: np.ndarray, weights: np.ndarray | None) -> int:
-    """Position of the first arc that occurs more often than its reverse with that weight."""
+    """Return the first arc that occurs more often than its reverse with that weight."""
     num_arcs = len(sources)
     keys = np.concatenate([sources << 32 | targets, targets << 32 | sources])
     both = np.zeros(2 * num_arcs, np.int64) if weights is None else np.tile(weights, 2)
@@ -211,7 +211,7 @@ def _first_unmatched(sources: np.ndarray, targets: np.ndarray, weights: np.ndarr
 
 @kl.device
 def finalised(bits):
-    """Moremur: every bit of the argument reaches every bit of the result."""
+    """Return bits mixed by moremur: each bit of the argument affects each bit of the result."""
     x = bits
     x = (x ^ (x >> kl.uint64(27))) * kl.uint64(0x3C79AC492BA7B653)
     x = (x ^ (x >> kl.uint64(33))) * kl.uint64(0x1C69B3F74AC4AE35)
@@ -220,17 +220,17 @@ def finalised(bits):
 
 @kl.device
 def mixed(u, v, weight):
-    """64 well-mixed bits of an ordered triple (two rounds of Evensen's moremur finaliser)."""
+    """Return 64 mixed bits of an ordered triple (two rounds of Evensen's moremur finaliser)."""
     bits = (kl.uint64(u) << kl.uint64(32)) | kl.uint64(v)
     return finalised(finalised(bits) + kl.uint64(weight))
 
 
 @kl.kernel
 def survey_arcs(item, offsets, targets, weights, num_vertices, num_arcs, found):
-    """Survey ENTRIES_PER_ITEM arcs: the smallest bad ones, and sums; atomic, independent of order.
+    """Survey ENTRIES_PER_ITEM arcs: the first invalid ones, and sums; atomic, independent of order.
 
-    The item is a range of arcs, not a vertex, so that no degree is too high for one team.  Nothing
-    is examined whose offsets are not as they must be.
+    The item is a range of arcs, not a vertex, so no degree is too high for one team.  Arcs are not
+    examined if the offsets are invalid.
     """
     begin = item * ENTRIES_PER_ITEM
     end = min(begin + ENTRIES_PER_ITEM, kl.int64(num_arcs))
@@ -270,6 +270,6 @@ def survey_arcs(item, offsets, targets, weights, num_vertices, num_arcs, found):
 
 @kl.device
 def add_sum(found, which, value):
-    """Add a sum of an item, by the first lane; most are zero."""
+    """Add a sum of an item, by the first lane; most sums are zero."""
     if kl.lane() == 0 and value != 0:
         kl.atomic_add(found, which, value)

@@ -1,4 +1,4 @@
-"""Graphs made of a graph: several copies side by side, some of the vertices, another order."""
+"""Derived graphs: several copies side by side, an induced subgraph, another order of vertices."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ from portpart.primitives import gather, iota, offsets_from_counts, positions_of,
 AnyGraph = TypeVar("AnyGraph", Graph, Hypergraph)
 
 LARGEST = ("degree", "size")
-"""What is known of a graph and does not add up."""
+"""Measures of a graph that are the same for copies; others are multiplied by their number."""
 
 
 def copies_of(graph: AnyGraph, count: int) -> AnyGraph:
-    """The graph itself for one copy; else vertex v of copy c is number ``c * n + v``.
+    """Return copies side by side: vertex v of copy c has the number ``c * n + v``.
 
-    Rows have as many entries in all as their type can count: the caller's business.
+    For one copy this is the graph itself.  The caller ensures that the type of offsets can hold the
+    number of all entries.
     """
     if count == 1:
         return graph
@@ -53,7 +54,7 @@ def copies_of(graph: AnyGraph, count: int) -> AnyGraph:
 
 
 def repeated(space: ExecutionSpace, values: Array, count: int, step: int = 0) -> Array:
-    """`count` copies of an array, each `step` more than the one before."""
+    """Return `count` copies of an array in one; each copy adds `step` more."""
     result = space.empty(count * len(values), values.dtype)
     space.parallel_for(len(result), repeat_shifted, values, len(values), step, result)
     return result
@@ -61,27 +62,27 @@ def repeated(space: ExecutionSpace, values: Array, count: int, step: int = 0) ->
 
 @kl.kernel
 def repeat_shifted(i, values, length, step, result):
-    """result[i] = the entry of a copy, each of which is `step` more than the one before."""
+    """Set result[i] to the entry of a copy; each copy adds `step` more."""
     result[i] = values[i % length] + i // length * step
 
 
-# A graph or hypergraph of some of the vertices, and of what is between them --------------------
+# Induced subgraphs and sub-hypergraphs ---------------------------------------------------------
 
 
-def induced(graph: AnyGraph, label: Array, wanted: int) -> tuple[AnyGraph, Array]:
-    """The vertices of a label and the arcs or pins among them; synchronises twice or three times.
+def induced(graph: AnyGraph, label: Array, chosen: int) -> tuple[AnyGraph, Array]:
+    """Return the graph of the vertices of a label; synchronises two or three times.
 
     Returns
     -------
     induced : Graph or Hypergraph
-        Vertices, arcs and pins in the order that they have in `graph`.  Nets keep their numbers and
-        weights, those without pins, too.
+        Vertices, arcs and pins in the order of `graph`.  Nets keep their numbers and weights, also
+        nets without pins.
     vertices : array of int32
-        Those of `graph` that they are.
+        The vertices in `graph`.
     """
     space, n = graph.space, graph.num_vertices
     flags = space.empty(n, np.int8)
-    space.parallel_for(n, flag_label, label, wanted, flags)
+    space.parallel_for(n, flag_label, label, chosen, flags)
     vertices, number = positions_of(space, flags), offsets_from_counts(space, flags, np.int32)
     if isinstance(graph, Graph):
         return Graph(*chosen_rows(graph, vertices, flags, number), space), vertices
@@ -98,9 +99,9 @@ def induced(graph: AnyGraph, label: Array, wanted: int) -> tuple[AnyGraph, Array
 
 
 @kl.kernel
-def flag_label(v, label, wanted, flags):
-    """flags[v] = whether v has the label."""
-    flags[v] = label[v] == wanted
+def flag_label(v, label, chosen, flags):
+    """Set flags[v] to whether v has the label."""
+    flags[v] = label[v] == chosen
 
 
 # Rows of a graph in another order --------------------------------------------------------------
@@ -111,7 +112,7 @@ TEAM = 8
 
 
 def rows_in_order(graph: Graph, places: Array) -> Graph:
-    """The graph whose row number ``places[v]`` is that of v; heads are what they have been."""
+    """Return the graph whose row ``places[v]`` is the row of v; heads are unchanged."""
     space, masses = graph.space, graph.vertex_weights
     offsets = offsets_from_counts(space, put_to(space, places, degrees_of(graph)),
                                   graph.offsets.dtype)
@@ -125,9 +126,9 @@ def rows_in_order(graph: Graph, places: Array) -> Graph:
 
 def entries_in_order(space: ExecutionSpace, offsets: Array, values: Array, places: Array,
                      there: Array, names: Array | None = None) -> Array:
-    """Values of the arcs of rows where row v becomes row ``places[v]``, which begins there.
+    """Return values of arcs after row v has become row ``places[v]``; `there` are the new offsets.
 
-    With `names` what vertices, the values, are called.
+    With `names`, values are vertices and are replaced by their names.
     """
     result = space.empty(len(values), values.dtype if names is None else names.dtype)
     space.parallel_for(len(places), copy_row, offsets, values, names, places, there, result,
@@ -136,7 +137,7 @@ def entries_in_order(space: ExecutionSpace, offsets: Array, values: Array, place
 
 
 def degrees_of(graph: Graph) -> Array:
-    """Arcs that leave each vertex, as int64."""
+    """Return the number of arcs that leave each vertex, as int64."""
     degrees = graph.space.empty(graph.num_vertices, np.int64)
     graph.space.parallel_for(graph.num_vertices, write_degree, graph.offsets, degrees)
     return degrees
@@ -144,13 +145,13 @@ def degrees_of(graph: Graph) -> Array:
 
 @kl.kernel
 def write_degree(v, offsets, degrees):
-    """degrees[v] = arcs that leave v."""
+    """Set degrees[v] to the number of arcs that leave v."""
     degrees[v] = kl.int64(offsets[v + 1]) - kl.int64(offsets[v])
 
 
 @kl.kernel
 def copy_row(v, offsets, values, names, places, there, result):
-    """Copy the row of v, perhaps renamed, to where that of its place begins.  A team."""
+    """Copy the row of v, renamed if there are names, to its new place.  Called by one team."""
     begin = kl.int64(offsets[v])
     place = kl.int64(there[places[v]])
     for i in range(kl.lane(), offsets[v + 1] - begin, kl.team_size()):

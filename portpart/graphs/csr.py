@@ -1,7 +1,7 @@
 """A CSR graph from arcs in any order: pack both ends into one key, sort, merge, unpack.
 
-This works on the arrays of any execution space; the results do not depend on the
-space.  Runs of equal keys, and how many lanes work on a row, are here, too.
+The arrays may be of any execution space; the results do not depend on the space.  This module also
+has runs of equal keys and the team widths for rows.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ LOOP = -1
 LOW_HALF = 0xFFFFFFFF
 
 AGREE, SUM, MAX = "agree", "sum", "max"
-"""What becomes of the weights of the two directions of an edge."""
+"""Treatment of the weights of the two directions of an edge."""
 
 
 def directions_of(symmetrize: bool | str | None) -> str | None:
-    """What the option `symmetrize` asks for: one of the three words, or None."""
+    """Return the treatment that the option `symmetrize` requests, or None."""
     if isinstance(symmetrize, str):
         if symmetrize in (SUM, MAX):
             return symmetrize
@@ -39,11 +39,11 @@ def directions_of(symmetrize: bool | str | None) -> str | None:
 def undirected_rows(space: ExecutionSpace, n: int, sources: Array, targets: Array,
                     weights: Array | None,
                     directions: str = AGREE) -> tuple[Array, Array, Array | None]:
-    """CSR rows (offsets, targets, weights) of arcs taken without direction, rows ascending.
+    """Return CSR rows (offsets, targets, weights) of arcs without direction, rows ascending.
 
-    Weights of a repeated ordered pair add up.  An edge that stands in both directions has the
-    weight of both, which must agree, their sum or their maximum.  Without weights a pair counts
-    once, but in a sum, where each arc counts one.  Self loops vanish.
+    Weights of a repeated ordered pair are added.  An edge that is given in both directions gets
+    their common weight, which must agree, their sum or their maximum.  Without weights a pair
+    counts once, except in a sum, in which each arc counts one.  Self loops are dropped.
     """
     if directions == SUM and weights is None:
         weights = space.full(len(sources), 1, np.int64)
@@ -68,7 +68,7 @@ def undirected_rows(space: ExecutionSpace, n: int, sources: Array, targets: Arra
 
 
 def joined_directions(space: ExecutionSpace, keys: Array, weights: Array, how: str) -> Array:
-    """Weights of edges in the places where a key of the sorted `keys` stands first."""
+    """Return weights of edges, each at the first place of its key in the sorted `keys`."""
     length = len(keys)
     if how != AGREE:
         joined = space.empty(length, np.int64)
@@ -94,9 +94,9 @@ def _refuse_disagreement(space: ExecutionSpace, keys: Array, weights: Array, pla
 
 def directed_rows(space: ExecutionSpace, n: int, sources: Array, targets: Array,
                   weights: Array | None, loops: bool = True) -> tuple[Array, Array, Array | None]:
-    """CSR rows of arcs as they are, rows ascending; repeated arcs are merged, loops dropped.
+    """Return CSR rows of directed arcs, rows ascending; repeated arcs are merged, loops dropped.
 
-    Without `loops` they are not searched for.
+    Without `loops` there must be no loops.
     """
     keys, weights = merged_arcs(space, n, sources, targets, weights, loops)
     return unpacked(space, n, keys, weights)
@@ -104,9 +104,9 @@ def directed_rows(space: ExecutionSpace, n: int, sources: Array, targets: Array,
 
 def merged_arcs(space: ExecutionSpace, n: int, sources: Array, targets: Array,
                 weights: Array | None, loops: bool = True) -> tuple[Array, Array | None]:
-    """Sorted keys of the distinct arcs that are no loops, and the sums of their weights.
+    """Return sorted keys of the distinct arcs that are not loops, and the sums of their weights.
 
-    What those of all arcs add up to is the caller's business.
+    The caller checks the total weight of all arcs.
     """
     keys = space.empty(len(sources), np.int64)
     space.parallel_for(len(sources), pack_arc, sources, targets, keys)
@@ -124,7 +124,7 @@ def merged_arcs(space: ExecutionSpace, n: int, sources: Array, targets: Array,
 
 def unpacked(space: ExecutionSpace, n: int, keys: Array,
              weights: Array | None) -> tuple[Array, Array, Array | None]:
-    """CSR rows of sorted keys."""
+    """Return the CSR rows of sorted keys."""
     num_arcs = len(keys)
     offsets = space.empty(n + 1, np.int32 if num_arcs <= MAX_INT32_ARCS else np.int64)
     targets = space.empty(num_arcs, np.int32)
@@ -136,14 +136,14 @@ MaybeArray = TypeVar("MaybeArray", "Array", "Array | None")
 
 
 def narrowed(space: ExecutionSpace, weights: MaybeArray) -> MaybeArray:
-    """`weights` as int32 where their values allow it."""
+    """Return `weights` as int32 if their values allow it."""
     if weights is None or (len(weights) and primitives.max_of(space, weights) > MAX_INT32):
         return weights
     return primitives.converted(space, weights, np.int32)
 
 
 def tails(space: ExecutionSpace, offsets: Array, num_arcs: int) -> Array:
-    """The vertex that each arc leaves, int32."""
+    """Return the vertex that each arc leaves, as int32."""
     sources = space.empty(num_arcs, np.int32)
     space.parallel_for(len(offsets) - 1, write_tail, offsets, sources)
     return sources
@@ -151,7 +151,7 @@ def tails(space: ExecutionSpace, offsets: Array, num_arcs: int) -> Array:
 
 def without_loops(space: ExecutionSpace, offsets: Array, targets: Array, weights: Array | None,
                   first: int = 0) -> tuple[Array, Array, Array | None]:
-    """The same CSR rows, of vertices from `first` on, in the same order, less the self loops."""
+    """Return the CSR rows of vertices from `first` on without self loops, in the same order."""
     heads = targets if first == 0 else targets.astype(np.int64) - first
     proper = heads != tails(space, offsets, len(targets))
     kept = space.zeros(len(targets) + 1, np.int64)
@@ -162,7 +162,7 @@ def without_loops(space: ExecutionSpace, offsets: Array, targets: Array, weights
 
 @kl.kernel
 def pack_arc(arc, sources, targets, keys):
-    """keys[arc] = both ends of the arc, the tail first; LOOP if they are the same."""
+    """Set keys[arc] to both ends of the arc, the tail first, or to LOOP if they are equal."""
     u = kl.int64(sources[arc])
     v = kl.int64(targets[arc])
     keys[arc] = LOOP if u == v else (u << 32) | v
@@ -170,19 +170,19 @@ def pack_arc(arc, sources, targets, keys):
 
 @kl.device
 def turned(key):
-    """The key of an arc from the other end."""
+    """Return the key of the reverse arc."""
     return ((key & LOW_HALF) << 32) | (key >> 32)
 
 
 @kl.kernel
 def pack_pair(i, above, below, keys):
-    """keys[i] = two numbers in one, by which pairs are sorted."""
+    """Set keys[i] to a pair of numbers as one key, by which pairs are sorted."""
     keys[i] = (kl.int64(above[i]) << 32) | kl.int64(below[i])
 
 
 @kl.kernel
 def turn_pair(i, keys, result):
-    """result[i] = the pair with the two numbers in each other's place."""
+    """Set result[i] to the pair with its two numbers exchanged."""
     result[i] = turned(keys[i])
 
 
@@ -190,7 +190,7 @@ def turn_pair(i, keys, result):
 def unpack_arc(arc, keys, num_vertices, num_arcs, offsets, targets):
     """Write the target of an arc and the offsets of the rows that begin with it.
 
-    Item num_arcs ends the last rows.
+    Item num_arcs writes the last offsets.
     """
     before = kl.int64(-1)
     if arc > 0:
@@ -205,14 +205,14 @@ def unpack_arc(arc, keys, num_vertices, num_arcs, offsets, targets):
 
 @kl.kernel
 def write_tail(u, offsets, sources):
-    """sources[arc] = u for the arcs of vertex u."""
+    """Set sources[arc] to u for the arcs of vertex u."""
     for arc in range(offsets[u], offsets[u + 1]):
         sources[arc] = u
 
 
 @kl.kernel
 def join_directions(i, keys, weights, length, joined, add: kl.StaticValue):
-    """joined[i] = the sum or the maximum of the weights of keys[i] and of an equal key after it."""
+    """Set joined[i] to the sum or maximum of the weights of keys[i] and of an equal next key."""
     weight = weights[i]
     if i + 1 < length:
         if keys[i + 1] == keys[i]:
@@ -225,7 +225,7 @@ def join_directions(i, keys, weights, length, joined, add: kl.StaticValue):
 
 @kl.kernel
 def find_disagreement(i, keys, weights, length, found):
-    """found[0] gets the smallest place before an equal key of another weight, by atomic_min."""
+    """Store the smallest place before an equal key of another weight in found[0]; by atomic_min."""
     if i + 1 < length:
         if keys[i + 1] == keys[i]:
             if weights[i + 1] != weights[i]:
@@ -236,7 +236,7 @@ def find_disagreement(i, keys, weights, length, found):
 
 
 class Runs:
-    """The runs of equal keys in a sorted array.  Waits for the device, to count them.
+    """The runs of equal keys in a sorted array.  Synchronises with the device, to count them.
 
     Attributes
     ----------
@@ -251,20 +251,20 @@ class Runs:
         self.count, = space.read(self._places[-1:], lambda: [len(keys)])
 
     def first_of(self, values: Array) -> Array:
-        """The value at the first key of each run."""
+        """Return the value at the first key of each run."""
         result = self._space.empty(self.count, values.dtype)
         self._space.parallel_for(len(values), copy_first, values, self._places, result)
         return result
 
     def sums_of(self, values: Array, order: Array) -> Array:
-        """Sums over the runs, int64; ``order[i]`` is where the value of key i stands."""
+        """Return the sums over the runs, int64; ``order[i]`` is the place of the value of key i."""
         result = self._space.zeros(self.count, np.int64)
         self._space.parallel_for(len(order), add_to_run, values, order, self._places, result)
         return result
 
 
 def distinct(space: ExecutionSpace, keys: Array) -> Array:
-    """The keys in ascending order, each once."""
+    """Return the keys in ascending order, each once."""
     if not len(keys):
         return keys
     ordered, _ = primitives.sort_keys(space, keys)
@@ -273,7 +273,7 @@ def distinct(space: ExecutionSpace, keys: Array) -> Array:
 
 @kl.kernel
 def mark_first(i, keys, first):
-    """first[i] = whether key i differs from the one before."""
+    """Set first[i] to whether key i differs from the previous key."""
     differs = i == 0
     if i > 0:
         differs = keys[i] != keys[i - 1]
@@ -282,7 +282,7 @@ def mark_first(i, keys, first):
 
 @kl.kernel
 def copy_first(i, values, places, result):
-    """Copy value i to the place of its run, if it is the first there."""
+    """Copy value i to the place of its run, if it is the first of the run."""
     if places[i + 1] > places[i]:
         result[places[i]] = values[i]
 
@@ -293,31 +293,31 @@ def add_to_run(i, values, order, places, result):
     kl.atomic_add(result, places[i + 1] - 1, values[order[i]])
 
 
-# How many lanes work on one vertex -------------------------------------------------------------
+# Team widths for vertices ----------------------------------------------------------------------
 
 
 def team_for(mean_degree: float) -> int:
-    """Team width for loops over the arcs of a vertex."""
+    """Return the team width for loops over the arcs of a vertex."""
     if mean_degree <= 4:
         return 1
     return 8 if mean_degree <= 16 else 32
 
 
 LONE_DEGREE = 8
-"""A lane alone visits up to this many arcs of each of many vertices sooner than several do."""
+"""Up to this mean number of arcs, one lane for each of many vertices is faster than several."""
 
 
 def team_for_all(graph: Structure) -> int:
-    """Team width for a loop over the arcs of all vertices, one loop after the other."""
+    """Return the team width for a loop over the arcs of all vertices."""
     return 1 if graph.max_degree <= LONE_DEGREE else team_for(graph.mean_degree)
 
 
 ROWS_AT_A_TIME = 6000
-"""An element of the longest row takes a lane as long as this many rows take a device."""
+"""A lane needs as much time for an element as a device for this many rows."""
 
 
 def team_for_longest(rows: int, mean: float, longest: int) -> int:
-    """Team width for a short loop over each row: a lane alone with a long one holds up the rest."""
+    """Return the team width for a short loop over each row: one lane would delay a long row."""
     team = team_for(mean)
     for wider in (8, 32):
         if team < wider and longest * ROWS_AT_A_TIME > rows * team * wider:

@@ -1,6 +1,6 @@
-"""From blocks of one side of a mesh to blocks of the other, by METIS's rule.
+"""Computes blocks of elements from blocks of nodes, or the reverse, by METIS's rule.
 
-The rows are elements and their members nodes, or the other way round.
+Rows are elements and their members nodes, or the reverse.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ NOWHERE, UNDECIDED = -1, -2
 
 
 class VoteCounts(kl.Record):
-    """What votes are counted from, and what they lead to.
+    """The input, counters and result of the votes for blocks.
 
     Attributes
     ----------
     part : array of int32
         The block of each member.
     limits, sizes : array of int64, shape (k,)
-        How many rows a block may and does have.
+        Limit and number of the rows of each block.
     votes : array of int64, shape (k,)
-        All 0 between two rows.
+        Votes for each block; all 0 between two rows.
     result : array of int32
         The block of each row.
     """
@@ -43,7 +43,7 @@ class VoteCounts(kl.Record):
 
 def part_of_other_side(rows: Incidence, member_part: Blocks | None, num_members: int, name: str,
                        k: int | None, target: Numbers | None) -> np.ndarray:
-    """Block of each row, given that of each member; -1 for rows without members."""
+    """Return the block of each row from the blocks of its members; -1 for rows without members."""
     space = backends.space("cpu")
     k = held_number(member_part, k)
     part = space.to_host(index_array(space, held_blocks(member_part), name))
@@ -67,7 +67,7 @@ def part_of_other_side(rows: Incidence, member_part: Blocks | None, num_members:
 
 
 def _limits(num_rows: int, part: np.ndarray, k: int | None, target: Numbers | None) -> np.ndarray:
-    """Rows that a block may have before votes go elsewhere, as METIS counts them."""
+    """Return the limit of the number of rows of each block, as in METIS."""
     shares = None if target is None else _shares(target)
     if k is None:
         k = int(part.max(initial=0)) + 1 if shares is None else len(shares)
@@ -92,7 +92,7 @@ def _shares(target: Numbers) -> np.ndarray:
 
 @kl.device
 def majority_block(row, rows: Incidence, vote_counts: VoteCounts):
-    """The block with most votes; of several the one that comes first in the row."""
+    """Return the block with most votes; ties go to the first block in the row."""
     best = kl.int64(vote_counts.part[rows.members[rows.offsets[row]]])
     for i in range(rows.offsets[row], rows.offsets[row + 1]):
         block = kl.int64(vote_counts.part[rows.members[i]])
@@ -103,7 +103,7 @@ def majority_block(row, rows: Incidence, vote_counts: VoteCounts):
 
 @kl.device
 def less_loaded(best, row, rows: Incidence, vote_counts: VoteCounts):
-    """The first block of the row that has room, or is less above its limit than `best`."""
+    """Return the first block of the row below its limit, or less above its limit than `best`."""
     for i in range(rows.offsets[row], rows.offsets[row + 1]):
         block = kl.int64(vote_counts.part[rows.members[i]])
         above = vote_counts.sizes[block] - vote_counts.limits[block]
@@ -114,7 +114,7 @@ def less_loaded(best, row, rows: Incidence, vote_counts: VoteCounts):
 
 @kl.kernel
 def choose_only_block(row, rows: Incidence, part, result):
-    """result[row] = the block that all members are in."""
+    """Set result[row] to the block of all members, else to UNDECIDED, without members NOWHERE."""
     block = kl.int64(NOWHERE)
     if rows.offsets[row] < rows.offsets[row + 1]:
         block = kl.int64(part[rows.members[rows.offsets[row]]])
@@ -127,7 +127,7 @@ def choose_only_block(row, rows: Incidence, part, result):
 
 @kl.kernel
 def assign_in_order(_, undecided, count, rows: Incidence, vote_counts: VoteCounts):
-    """Choose blocks for the undecided rows one by one: a single item, in their order."""
+    """Choose blocks for the undecided rows in order, one by one.  A single item."""
     for at in range(count):
         row = kl.int64(undecided[at])
         for i in range(rows.offsets[row], rows.offsets[row + 1]):

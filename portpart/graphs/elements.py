@@ -1,4 +1,4 @@
-"""Recognise what holds the elements of a mesh, but for files, and check it."""
+"""Recognises and checks objects that hold the elements of a mesh, except files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ACCEPTED = (
 )
 
 class ElementRows(NamedTuple):
-    """The nodes of elements, and all cells if their kinds are known."""
+    """The nodes of elements, and all blocks of cells if their kinds are known."""
 
     offsets: np.ndarray
     nodes: np.ndarray
@@ -41,7 +41,7 @@ class ElementRows(NamedTuple):
 
 def mesh_from(elements: Any, num_nodes: int | None, element_weights: Numbers | None,
               points: Any = None) -> Mesh:
-    """The work of `as_mesh`: dispatch on the kind of `elements`."""
+    """Return the mesh for `as_mesh`, from any kind of `elements`."""
     if isinstance(elements, Mesh):
         if element_weights is None:
             element_weights = elements.element_weights
@@ -57,7 +57,7 @@ def mesh_from(elements: Any, num_nodes: int | None, element_weights: Numbers | N
 
 def checked_mesh(rows: ElementRows, num_nodes: int | None, element_weights: Numbers | None,
                  points: ArrayLike | None) -> Mesh:
-    """A mesh of rows of integers, checked."""
+    """Return the checked mesh of rows of integers."""
     offsets, nodes, cells = rows
     num_elements = len(offsets) - 1
     if num_elements > MAX_NODES or len(nodes) > MAX_NODES:
@@ -83,7 +83,7 @@ def checked_mesh(rows: ElementRows, num_nodes: int | None, element_weights: Numb
 
 
 def _checked_points(points: ArrayLike, num_nodes: int | None) -> np.ndarray:
-    """Coordinates as a separate array."""
+    """Return the coordinates as an own array."""
     space = backends.space("cpu")
     array = space.to_host(as_array(space, points, "points"))
     if array.ndim != 2 or not 1 <= array.shape[1] <= 3 or array.dtype.kind not in "fiu":
@@ -106,7 +106,7 @@ def _refuse_nodes_beyond(blocks: tuple[Cells, ...], num_nodes: int) -> None:
 
 
 def _refuse_mixed_dimensions(mesh: Mesh) -> None:
-    """Raise for a cell of a lower dimension that is on no element, such as a beam on a plate."""
+    """Raise for a cell of a lower dimension on no element, such as a beam next to a plate."""
     for at, cells in enumerate(mesh.cells or ()):
         outside = mesh.elements_at(at) < 0
         if outside.any() and kind_of(cells.kind).dimension > 0:
@@ -119,12 +119,12 @@ def _refuse_mixed_dimensions(mesh: Mesh) -> None:
 
 
 def at_element(element: int, problem: str) -> InputError:
-    """The error that names an element, which a reader turns into a line."""
+    """Return the error that names an element; readers of files replace it by a line."""
     return InputError(f"element {element} {problem}", vertex=element)
 
 
 def _number_of_nodes(offsets: np.ndarray, nodes: np.ndarray, given: int | None) -> int:
-    """The number of nodes, after a check that all are in range."""
+    """Return the number of nodes, after a check that all are in range."""
     num_nodes = MAX_NODES if given is None else checked_number("num_nodes", given)
     place = first_true((nodes < 0) | (nodes >= num_nodes))
     if place is not None:
@@ -136,7 +136,7 @@ def _number_of_nodes(offsets: np.ndarray, nodes: np.ndarray, given: int | None) 
 
 
 def _refuse_repeated_nodes(mesh: Mesh) -> None:
-    """Raise naming the first element that has a node twice: it stands twice in the node's list."""
+    """Raise naming the first element that has a node twice."""
     by_node = mesh.by_node
     elements, nodes = by_node.members, by_node.rows
     again = (elements[1:] == elements[:-1]) & (nodes[1:] == nodes[:-1])
@@ -159,7 +159,7 @@ def _weights(values: Any, num_elements: int) -> np.ndarray | None:
 
 
 def _rows(elements: ArrayLike | None) -> ElementRows:
-    """Offsets and nodes of whatever holds elements."""
+    """Return offsets and nodes of an object that holds elements."""
     if isinstance(elements, tuple):
         return _compressed_rows(elements)
     if isinstance(elements, Mapping):
@@ -176,7 +176,7 @@ def _rows(elements: ArrayLike | None) -> ElementRows:
 
 
 def _listed(elements: Any) -> list[Any]:
-    """The elements of what can be walked through in an order, by iteration or by number."""
+    """Return the elements of a sequence, by iteration or by index."""
     try:
         walk = None if isinstance(elements, (bytes, bytearray, set)) else iter(elements)
     except TypeError:
@@ -198,7 +198,7 @@ def _compressed_rows(pair: tuple[Any, ...]) -> ElementRows:
 
 
 def _rows_of_lists(elements: list[Any]) -> ElementRows:
-    """Offsets and nodes of elements that are sequences of any lengths."""
+    """Return offsets and nodes of elements that are sequences of any lengths."""
     offsets = np.zeros(len(elements) + 1, np.int64)
     for at, element in enumerate(elements):
         if isinstance(element, (str, bytes, Mapping)) or not hasattr(element, "__len__"):
@@ -215,7 +215,7 @@ def _rows_of_lists(elements: list[Any]) -> ElementRows:
 
 
 def _integers(values: list[Hashable]) -> np.ndarray | None:
-    """`values` as int64, or None if one of them is not an integer."""
+    """Return `values` as int64, or None if one is not an integer."""
     try:
         array = np.array(values) if values else np.empty(0, np.int64)
     except (TypeError, ValueError, OverflowError):
@@ -226,7 +226,7 @@ def _integers(values: list[Hashable]) -> np.ndarray | None:
 
 
 def _block_of(block: Any, at: int) -> tuple[str, Any, str] | None:
-    """Kind, array and place of a block of cells of meshio, new or old; None if it is none."""
+    """Return kind, array and place of a block of cells of any meshio version, or None."""
     if hasattr(block, "type") and hasattr(block, "data"):
         return str(block.type), block.data, f"block {at}"
     if isinstance(block, tuple) and len(block) == 2 and isinstance(block[0], str):
@@ -235,7 +235,7 @@ def _block_of(block: Any, at: int) -> tuple[str, Any, str] | None:
 
 
 def _rows_of_blocks(blocks: list[tuple[str, Any, str]]) -> ElementRows:
-    """The elements are the cells of the largest dimension, block after block."""
+    """Return the cells of the largest dimension as elements, in the order of blocks."""
     dimensions, tables = [], []
     for name, data, place in blocks:
         try:
@@ -260,7 +260,7 @@ def _rows_of_blocks(blocks: list[tuple[str, Any, str]]) -> ElementRows:
 
 
 def _nodes_of_polyhedra(cells: Any, place: str) -> Any:
-    """The nodes of polyhedra of as many nodes each, which meshio has as lists of faces."""
+    """Return the nodes of polyhedra with equal numbers of nodes, given as lists of faces."""
     if hasattr(cells, "ndim"):
         return cells
     try:
@@ -271,7 +271,7 @@ def _nodes_of_polyhedra(cells: Any, place: str) -> Any:
 
 
 def _table(block: Any, what: str) -> np.ndarray:
-    """A block of elements of equal size as a two-dimensional array of integers."""
+    """Return a block of elements of equal size as a two-dimensional array of integers."""
     space = backends.space("cpu")
     table = as_array(space, block, what)
     if table.ndim != 2:

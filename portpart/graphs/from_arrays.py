@@ -1,4 +1,4 @@
-"""Checked graphs of CSR arrays and of edges, and of graphs whose arrays others can change."""
+"""Checked graphs from CSR arrays and from edges, and checks of borrowed arrays."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ MAX_VERTICES = 2**31 - 2
 
 UNCHECKED_VERTICES = 1 << 22
 VERTICES_PER_ITEM = 64
-"""Vertices that edges or pins may name: this many anyway, and this many for each of them."""
+"""Vertices without suspicion: this many in any case, and this many for each edge or pin."""
 
 
 @dataclass(frozen=True)
 class ArcReading:
-    """How arcs and their weights are read."""
+    """Options for reading arcs and their weights."""
 
     symmetrize: bool | str = False
     mode: str = KEEP
@@ -69,10 +69,10 @@ def csr_graph(
     scale: float | None = None,
     copy: bool | None = None,
 ) -> Graph:
-    """A checked graph of CSR arrays of any kind, on `space` or where the arrays are.
+    """Return a checked graph of CSR arrays of any kind, on `space` or on the space of the arrays.
 
     `mode` is one of `weights.MODES`, `scale` as in `weights.converted`, `copy` as in
-    `arrays.owned`: None where the arrays are the library's own.
+    `arrays.owned`: None if the library owns the arrays.
     """
     given = (offsets, targets, weights)
     if space is None:
@@ -82,7 +82,7 @@ def csr_graph(
     directions = directions_of(symmetrize)
     offsets = index_array(here, offsets, "indptr")
     targets = index_array(here, targets, "indices")
-    if len(offsets) == 0 or weights is not None:  # which tails may be needed for
+    if len(offsets) == 0 or weights is not None:  # weights may need tails
         check_offsets(here, offsets, len(targets))
     n = len(offsets) - 1
     if n > MAX_VERTICES:
@@ -114,10 +114,10 @@ def edges_graph(n: int, sources: Any, targets: ArrayLike, weights: Numbers | Non
                 vertex_weights: Numbers | None = None, space: ExecutionSpace | None = None,
                 symmetrize: bool | str = True, mode: str = KEEP, scale: float | None = None,
                 copy: bool | None = None) -> Graph:
-    """A checked graph of edges between vertices 0 ... n - 1, in any order.
+    """Return a checked graph of edges between vertices 0 ... n - 1, in any order.
 
-    They have no direction, whether `symmetrize` is true or not; "sum" and "max" say what becomes
-    of the weights of an edge that stands in both directions.
+    Edges have no direction, whether `symmetrize` is true or not; "sum" and "max" combine the
+    weights of an edge that is given in both directions.
     """
     here = space or space_of(targets)
     sources = index_array(here, sources, "edge sources")
@@ -138,7 +138,7 @@ def edges_graph(n: int, sources: Any, targets: ArrayLike, weights: Numbers | Non
 def integer_weights(space: ExecutionSpace, weights: Numbers | None, tails_of: Callable[[], Array],
                     heads: Array, of_what: str, mode: str,
                     scale: float | None) -> tuple[Array | None, float]:
-    """Weights of arcs or edges as integers, and their scale; those of loops become 0."""
+    """Return weights of arcs or edges as integers, 0 for loops, and their scale."""
     if weights is None or mode == IGNORE:
         return None, 1
     values = weight_array(space, weights, len(heads), of_what)
@@ -153,7 +153,7 @@ def integer_weights(space: ExecutionSpace, weights: Numbers | None, tails_of: Ca
 def _joined(space: ExecutionSpace, n: int, sources: Array, targets: Array, weights: Array | None,
             vertex_weights: Numbers | None, directions: str, scale: float,
             copy: bool | None) -> Graph:
-    """The graph of arcs taken without direction."""
+    """Return the graph of arcs without direction."""
     offsets, targets, weights = undirected_rows(space, n, sources, targets, weights, directions)
     total = len(targets) if weights is None else total_of(weights, "arc weights")
     if weights is not None and len(weights) and int(weights.min()) == 1 == int(weights.max()):
@@ -172,12 +172,12 @@ def _check_ends(space: ExecutionSpace, ends: Array, n: int) -> None:
 
 
 def _finished(graph: Graph, vertex_weights: Numbers | None, copy: bool | None) -> Graph:
-    """`graph` with vertex weights, if there are any."""
+    """Return `graph` with vertex weights, if there are any."""
     return graph if vertex_weights is None else with_vertex_weights(graph, vertex_weights, copy)
 
 
 def with_vertex_weights(graph: Graph, vertex_weights: Numbers, copy: bool | None) -> Graph:
-    """`graph` with other vertex weights (checked)."""
+    """Return `graph` with new vertex weights, after a check."""
     space = graph.space
     vertex_weights = in_order(vertex_weights, graph.names, "vertex_weights")
     array = as_array(space, vertex_weights, "vertex_weights")
@@ -187,14 +187,14 @@ def with_vertex_weights(graph: Graph, vertex_weights: Numbers, copy: bool | None
 
 
 def refuse_few_of_many(n: int, count: int, items: str, said: str) -> None:
-    """Raise if by all appearance the numbers in edges or pins are names, of which few occur.
+    """Raise if the numbers in edges or pins are probably names, because few of them occur.
 
     Parameters
     ----------
     n, count : int
-        Vertices up to the largest number, and edges or pins.
+        Number of vertices up to the largest number, and of edges or pins.
     items, said : str
-        What these are, and how a number of vertices in place of ``{}`` is said.
+        The word for edges or pins, and the call that gives the number of vertices, with ``{}``.
     """
     if n > max(UNCHECKED_VERTICES, VERTICES_PER_ITEM * count):
         raise InputError(
@@ -204,12 +204,12 @@ def refuse_few_of_many(n: int, count: int, items: str, said: str) -> None:
 
 
 def checked_count(num_vertices: int | None) -> int | None:
-    """A number of vertices that a caller gave, or None."""
+    """Return a caller's number of vertices after a check, or None."""
     return None if num_vertices is None else checked_number("num_vertices", num_vertices)
 
 
 def checked_number(name: str, value: Any) -> int:
-    """A number of vertices or nodes, which no float is."""
+    """Return a number of vertices or nodes after a check; floats are refused."""
     try:
         count = operator.index(value)
     except TypeError:
@@ -220,9 +220,9 @@ def checked_number(name: str, value: Any) -> int:
 
 
 def checked_again(graph: Graph, copy: bool) -> Graph:
-    """`graph` itself, unless its arrays can be changed elsewhere: then checked as they are now.
+    """Return `graph`; if other code can write to its arrays, check them again first.
 
-    They are checked again, in one pass, and copied if `copy` says so (on the host).
+    The check is one pass.  With `copy`, such host arrays are copied.
     """
     arrays = [graph.offsets, graph.targets, graph.weights, graph.vertex_weights]
     if not any(array is not None and has_writable_base(array) for array in arrays):

@@ -1,4 +1,4 @@
-"""Frames of edges: columns are found by name, text becomes names of vertices."""
+"""Graphs from frames of edges: columns are found by name, text becomes names of vertices."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ WEIGHTS = ("weight", "w")
 """Names of a column of weights."""
 
 NO_VALUE = ("NAType", "NaTType")
-"""Types of what pandas puts where a value is missing."""
+"""Types of pandas' missing values."""
 
 
 def is_frame(obj: GraphLike) -> bool:
-    """Whether `obj` has columns with names, as pandas, polars and pyarrow have them."""
+    """Whether `obj` has named columns, as in pandas, polars and pyarrow."""
     return hasattr(obj, "__getitem__") and (
         hasattr(obj, "column_names") or (hasattr(obj, "columns") and hasattr(obj, "shape")))
 
 
 def graph_of_frame(frame: Any, vertex_weights: Numbers, edge_weights: Numbers, how: ArcReading,
                    space: ExecutionSpace | None) -> Graph:
-    """The undirected graph of a frame with one edge a row."""
+    """Return the undirected graph of a frame with one edge per row."""
     if isinstance(vertex_weights, str):
         raise InputError(f"vertex_weights={shown(vertex_weights)}: a frame of edges has no "
                          "attributes of vertices; pass an array")
     columns = list(getattr(frame, "column_names", None) or frame.columns)
-    if columns == list(range(len(columns))):  # an array that was made a frame
+    if columns == list(range(len(columns))):  # a frame made from an array
         return graph_of_rows(np.asarray(frame.to_numpy()), vertex_weights, edge_weights, how, space)
     source, target, weight = _columns_of(columns, edge_weights)
     ends = [_values(frame, column) for column in (source, target)]
@@ -66,7 +66,7 @@ def graph_of_frame(frame: Any, vertex_weights: Numbers, edge_weights: Numbers, h
 
 
 def _columns_of(columns: list[Any], edge_weights: Numbers) -> tuple[Any, Any, Any]:
-    """The columns of both ends and of the weights (None if there are none)."""
+    """Return the columns of both ends and of the weights, or None."""
     by_name = {str(column).strip().lower(): column for column in columns}
     pairs = [pair for pair in ENDS if set(pair) <= set(by_name)]
     if len(pairs) != 1 or len(by_name) < len(columns):
@@ -91,7 +91,7 @@ def _columns_of(columns: list[Any], edge_weights: Numbers) -> tuple[Any, Any, An
 
 
 def _values(frame: Any, column: Any) -> np.ndarray:
-    """A column as an array of numbers, or of objects; a missing value is refused."""
+    """Return a column as an array of numbers or objects; raise if a value is missing."""
     series = frame[column]
     values = np.asarray(series.to_numpy())
     missing = np.array([is_missing(value) for value in values.tolist()], bool) if (
@@ -104,14 +104,14 @@ def _values(frame: Any, column: Any) -> np.ndarray:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether it is one of the ways to say that there is no value."""
+    """Whether a value stands for a missing one."""
     if value is None or type(value).__name__ in NO_VALUE:
         return True
     return isinstance(value, (float, np.floating)) and bool(value != value)
 
 
 def _numbers_if_they_are(values: np.ndarray) -> np.ndarray:
-    """Objects as numbers where all of them are."""
+    """Return objects as numbers if all are numbers."""
     try:
         plain = np.array(values.tolist())
     except (TypeError, ValueError, OverflowError):
@@ -120,8 +120,8 @@ def _numbers_if_they_are(values: np.ndarray) -> np.ndarray:
 
 
 def _numbers(ends: list[np.ndarray], columns: tuple[Any, Any]) -> np.ndarray:
-    """Ends as integers: vertex numbers."""
-    # half precision holds no limit to compare with
+    """Return ends as integers: vertex numbers."""
+    # half precision cannot hold the limits
     ends = [side.astype(np.float64) if side.dtype.kind == "f" else side for side in ends]
     for side, column in zip(ends, columns):
         row = first_true((side != np.rint(side)) | (side < 0) | (side > MAX_VERTICES))
@@ -132,7 +132,7 @@ def _numbers(ends: list[np.ndarray], columns: tuple[Any, Any]) -> np.ndarray:
 
 
 def _named(ends: list[np.ndarray]) -> tuple[list[Hashable], np.ndarray]:
-    """The names of vertices in the order in which they occur, and ends as numbers."""
+    """Return the names of vertices in order of occurrence, and ends as numbers."""
     number: dict[Hashable, int] = {}
     sides = [side.tolist() for side in ends]
     pairs = [(number.setdefault(u, len(number)), number.setdefault(v, len(number)))

@@ -1,4 +1,4 @@
-"""Graphs and hypergraphs of sparse matrices."""
+"""Graphs and hypergraphs from sparse matrices."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def parts_of_sparse(matrix: Any, mode: str) -> tuple[Any, Any, Any]:
-    """Offsets, targets and values of a square matrix; complex values only where `mode` says how."""
+    """Return offsets, targets and values of a square matrix; complex only if `mode` allows it."""
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InputError(f"the matrix has shape {tuple(matrix.shape)}; an adjacency matrix is "
                          "square: portpart.as_hypergraph(matrix) makes a hypergraph of it, whose "
@@ -38,7 +38,7 @@ def parts_of_sparse(matrix: Any, mode: str) -> tuple[Any, Any, Any]:
 
 
 def _compressed(matrix: Any, columns: bool = False) -> Any:
-    """A sparse matrix in CSR or, by columns, in CSC form."""
+    """Return a sparse matrix in CSR or, by columns, in CSC form."""
     try:
         return matrix.tocsc() if columns else matrix.tocsr()
     except (TypeError, ValueError, IndexError, NotImplementedError) as problem:
@@ -47,7 +47,7 @@ def _compressed(matrix: Any, columns: bool = False) -> Any:
 
 
 def parts_of_tuple(parts: tuple[Any, ...]) -> tuple[Any, Any, Any]:
-    """Offsets, targets and weights or None."""
+    """Return offsets, targets and weights or None."""
     if len(parts) not in (2, 3):
         raise InputError(f"a tuple of {len(parts)} items is not a graph; (indptr, indices) or "
                          "(indptr, indices, weights) is expected, or edges as a list or array")
@@ -55,7 +55,7 @@ def parts_of_tuple(parts: tuple[Any, ...]) -> tuple[Any, Any, Any]:
 
 
 def parts_of_tensor(matrix: Any) -> tuple[Any, Any, Any]:
-    """Offsets, targets and values of a square sparse tensor of PyTorch."""
+    """Return offsets, targets and values of a square sparse tensor of PyTorch."""
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InputError(f"the sparse tensor has shape {tuple(matrix.shape)}; an adjacency matrix "
                          "is square")
@@ -71,11 +71,11 @@ def parts_of_tensor(matrix: Any) -> tuple[Any, Any, Any]:
 
 
 ROW_NET, COLUMN_NET, FINE_GRAIN = MODELS = ("row-net", "column-net", "fine-grain")
-"""What vertices and nets are: columns and rows, rows and columns, entries and lines."""
+"""Models.  Vertices and nets are: columns and rows; rows and columns; entries and lines."""
 
 
 def checked_model(model: Any) -> str:
-    """The model that an option asks for; rows are nets by default."""
+    """Return the checked model; by default rows are nets."""
     if model is None:
         return ROW_NET
     if not isinstance(model, str) or model not in MODELS:
@@ -84,7 +84,7 @@ def checked_model(model: Any) -> str:
 
 
 def nets_of_matrix(matrix: Any, model: str | None, diagonal: bool) -> NetInput:
-    """The nets of the pattern of a sparse matrix; stored zeros are pins, too."""
+    """Return the nets of the pattern of a sparse matrix; stored zeros are also pins."""
     model = checked_model(model)
     if len(matrix.shape) != 2:
         raise InputError(f"the matrix has shape {tuple(matrix.shape)}; two dimensions are needed")
@@ -99,7 +99,7 @@ def nets_of_matrix(matrix: Any, model: str | None, diagonal: bool) -> NetInput:
 
 
 def _checked(offsets: ArrayLike, items: Any, limit: int) -> tuple[ExecutionSpace, Array, Array]:
-    """The rows of a matrix, which may be damaged, in their space."""
+    """Return the checked rows of a matrix, and their space."""
     space = space_of(offsets)
     rows = index_array(space, offsets, "rows"), index_array(space, items, "columns")
     check_rows(space, *rows, limit)
@@ -107,7 +107,7 @@ def _checked(offsets: ArrayLike, items: Any, limit: int) -> tuple[ExecutionSpace
 
 
 def _of_entries(offsets: ArrayLike, columns: Any, num_columns: int) -> NetInput:
-    """Entries are vertices; the nets are the rows, then the columns."""
+    """Return the nets of the fine-grain model: rows, then columns; entries are vertices."""
     space, offsets, columns = _checked(offsets, columns, num_columns)
     m, entries = len(offsets) - 1, len(columns)
     numbers = space.asarray(np.arange(entries, dtype=np.int64))
@@ -126,7 +126,7 @@ def _of_entries(offsets: ArrayLike, columns: Any, num_columns: int) -> NetInput:
 
 
 def _with_diagonal(rows: NetInput) -> NetInput:
-    """The same nets, where net i has the pin i, too."""
+    """Return the nets with pin i added to net i."""
     m, n = len(rows.offsets) - 1, int(rows.num_vertices or 0)
     if m != n:
         raise InputError(f"{m} nets and {n} vertices: only a square matrix has a diagonal")

@@ -1,4 +1,4 @@
-"""Checked hypergraphs of the pins of nets, in any order."""
+"""Checked hypergraphs from the pins of nets, in any order."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ NET_WORDS = checks.RowTerms("net_offsets", "pins", "pins", "a hypergraph of n ne
 VERTEX_WORDS = checks.RowTerms("vertex_offsets", "pins", "pins", "a hypergraph of n vertices")
 
 PINS_PER_ITEM, TEAM = 256, 8
-"""Pins that a team surveys together: the fewer lanes, the fewer rows each lane steps over."""
+"""Pins that a team surveys: with fewer lanes each lane skips fewer rows."""
 
 BAD_ROW, HASH, SURVEYED = range(checks.NUM_ROW_FACTS, checks.NUM_ROW_FACTS + 3)
-"""Where the finds of a survey stand, behind the facts of rows, and their end."""
+"""Places of the results of a survey, behind the facts of rows, and their end."""
 
 
 class NetInput(NamedTuple):
-    """What something says of a hypergraph: rows of pins, and perhaps more."""
+    """A hypergraph as read from an object: rows of pins, and optional values."""
 
     offsets: Any
     pins: Any
@@ -59,10 +59,10 @@ class NetInput(NamedTuple):
 def nets_hypergraph(net_offsets: ArrayLike, net_pins: ArrayLike, num_vertices: int | None = None,
                     net_weights: Numbers | None = None, vertex_weights: Numbers | None = None,
                     space: ExecutionSpace | None = None) -> Hypergraph:
-    """A checked hypergraph of rows of pins, on `space` or where the pins are.
+    """Return a checked hypergraph of rows of pins, on `space` or on the space of the pins.
 
-    Pins are sorted, and counted once in a net.  Without a number of vertices these are as many as
-    there are vertex weights, or up to the last that is a pin.
+    Pins are sorted, and repeated pins of a net are dropped.  The default number of vertices is the
+    number of vertex weights, or the largest pin plus one.
     """
     here = space or space_of(net_pins)
     vertex_weights = in_order(vertex_weights, None, "vertex_weights")
@@ -78,7 +78,7 @@ def nets_hypergraph(net_offsets: ArrayLike, net_pins: ArrayLike, num_vertices: i
 
 def with_weights(made: Hypergraph, net_weights: Numbers | None,
                  vertex_weights: Numbers | None) -> Hypergraph:
-    """The hypergraph with the given weights in place of its weights, checked."""
+    """Return the hypergraph with new weights where given, after a check."""
     if net_weights is None and vertex_weights is None:
         return made
     vertex_weights = in_order(vertex_weights, made.names, "vertex_weights")
@@ -92,7 +92,7 @@ def with_weights(made: Hypergraph, net_weights: Numbers | None,
 
 
 def nets_checked_again(hypergraph: Hypergraph) -> Hypergraph:
-    """`hypergraph` itself, after checks if its arrays can be changed elsewhere."""
+    """Return `hypergraph`; if other code can write to its arrays, check them again first."""
     h = hypergraph
     if not any(array is not None and has_writable_base(array) for array in h.arrays.values()):
         return h
@@ -106,9 +106,9 @@ def nets_checked_again(hypergraph: Hypergraph) -> Hypergraph:
 
 
 def _survey(h: Hypergraph) -> checks.RowFacts:
-    """The facts of vertices' rows; waits for both directions at once.
+    """Return the facts of the rows of vertices; synchronises once for both directions.
 
-    Raises if a row is not as it must be, or both directions differ.
+    Raise if a row is invalid, or if the directions differ.
     """
     space = h.space
     directions = ((h.net_offsets, h.net_pins, h.num_vertices, NET_WORDS),
@@ -146,7 +146,7 @@ def _number_of_vertices(space: ExecutionSpace, pins: Array, given: int | None,
 
 
 def check_rows(space: ExecutionSpace, offsets: Array, pins: Array, n: int, why: str = "") -> None:
-    """Raise unless the rows hold all pins, and these are among `n` vertices; `why` this many."""
+    """Raise unless the rows hold all pins, which are among `n` vertices; `why` explains `n`."""
     checks.check_offsets(space, offsets, len(pins), NET_WORDS)
     if len(pins) == 0 or (int(pins.min()) >= 0 and int(pins.max()) < n):
         return
@@ -157,7 +157,7 @@ def check_rows(space: ExecutionSpace, offsets: Array, pins: Array, n: int, why: 
 
 
 def _distinct_pins(space: ExecutionSpace, offsets: Array, pins: Array) -> Array:
-    """Sorted keys of the pins, each once: the net above, the vertex below."""
+    """Return sorted keys of the pins, each once: the net in the upper half, the vertex below."""
     keys = space.empty(len(pins), np.int64)
     space.parallel_for(len(pins), pack_pair, tails(space, offsets, len(pins)), pins, keys)
     sort_rows(space, offsets[:-1], offsets[1:], keys)
@@ -165,7 +165,7 @@ def _distinct_pins(space: ExecutionSpace, offsets: Array, pins: Array) -> Array:
 
 
 def _both_ways(space: ExecutionSpace, m: int, n: int, keys: Array, repeated: int) -> Hypergraph:
-    """The hypergraph of sorted keys, without weights."""
+    """Return the hypergraph of sorted keys, without weights."""
     net_offsets, net_pins, _ = unpacked(space, m, keys, None)
     turned = space.empty(len(keys), np.int64)
     space.parallel_for(len(keys), turn_pair, keys, turned)
@@ -178,7 +178,7 @@ def _both_ways(space: ExecutionSpace, m: int, n: int, keys: Array, repeated: int
 
 def _weights(made: Hypergraph, net_weights: Any,
              vertex_weights: Any) -> tuple[dict[str, Array], dict[str, int]]:
-    """Weights as the library has them and their totals, of what is given."""
+    """Return the given weights in the library's types, and their totals."""
     space = made.space
     weights: dict[str, Array] = {}
     totals: dict[str, int] = {}
@@ -202,17 +202,17 @@ def _weights(made: Hypergraph, net_weights: Any,
 
 
 def _own(weights: Array) -> Array:
-    """The same weights where no other can change them, on the host."""
+    """Return the weights, on the host as a copy if other code can write to them."""
     return owned(weights, [weights], copy=True)
 
 
 @kl.kernel
 def survey_pins(item, offsets, items, num_rows, num_items, limit, turned, found):
-    """Survey PINS_PER_ITEM pins, whatever rows they are of: one may have nearly all.
+    """Survey PINS_PER_ITEM pins of any rows, because one row may have nearly all pins.
 
-    The first bad row goes to found[BAD_ROW], and found[HASH] becomes a hash of the pairs (net,
-    vertex), wherever the rows are those of vertices, too; atomic, independent of order.  Nothing is
-    examined whose offsets are not as they must be.
+    Store the first invalid row in found[BAD_ROW], and a hash of the pairs (net, vertex), the same
+    for rows of nets and of vertices, in found[HASH].  Atomic, independent of order.  Pins are not
+    examined if the offsets are invalid.
     """
     begin = item * PINS_PER_ITEM
     end = min(begin + PINS_PER_ITEM, kl.int64(num_items))

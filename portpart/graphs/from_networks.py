@@ -1,4 +1,4 @@
-"""Graphs of other libraries, whose vertices and edges have names and attributes."""
+"""Graphs from objects of other libraries, whose vertices and edges have names and attributes."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from portpart.graphs.names import in_order
 from portpart.graphs.weights import MAX_TOTAL_WEIGHT, total_of
 
 VERTEX_WEIGHTS = ("vertex_weights", "vertex ")
-"""How messages about weights of vertices begin."""
+"""Beginnings of messages about weights of vertices."""
 
 
 @dataclass(frozen=True)
 class NamedEdges:
-    """Edges between vertices 0, 1 ... that have names; weights as given, or None."""
+    """Edges between named vertices 0, 1 ...; weights as given, or None."""
 
     names: Sequence[Hashable] | None
     num_vertices: int
@@ -50,7 +50,7 @@ def is_networkit(obj: GraphLike) -> bool:
 
 def graph_of_networkx(graph: Any, vertex_weights: Numbers, edge_weights: Numbers, how: ArcReading,
                       space: ExecutionSpace | None) -> Graph:
-    """The graph of a NetworkX graph, named by its nodes."""
+    """Return the graph of a NetworkX graph; its nodes are the names."""
     names = list(graph.nodes)
     number = {node: i for i, node in enumerate(names)}
     if isinstance(vertex_weights, str):
@@ -70,7 +70,7 @@ def graph_of_networkx(graph: Any, vertex_weights: Numbers, edge_weights: Numbers
 
 def graph_of_igraph(graph: Any, vertex_weights: Numbers, edge_weights: Numbers, how: ArcReading,
                     space: ExecutionSpace | None) -> Graph:
-    """The graph of an igraph graph, with the names of its vertices if they have any."""
+    """Return the graph of an igraph graph, with the names of its vertices if they have any."""
     names = list(graph.vs["name"]) if "name" in graph.vs.attributes() else None
     if isinstance(vertex_weights, str):
         vertex_weights = _column("vertex_weights", vertex_weights, graph.vs, "vertex")
@@ -89,7 +89,7 @@ def _one_if_none(value: Any) -> Any:
 
 
 def _attribute(option: str, name: str, data: list[dict[str, Any]], of_what: str) -> list[Any]:
-    """Values of an attribute, 1 where it is missing; refused if it is missing everywhere."""
+    """Return values of an attribute, 1 for missing ones; raise if all are missing."""
     if data and not any(name in each for each in data):
         known = sorted({str(key) for each in data for key in each})
         _refuse_attribute(option, name, known, of_what)
@@ -111,7 +111,7 @@ def _refuse_attribute(option: str, name: str, known: list[str], of_what: str) ->
 
 def graph_of_edges(edges: NamedEdges, vertex_weights: Numbers | None, how: ArcReading,
                    space: ExecutionSpace | None) -> Graph:
-    """The graph of named edges; errors name the ends of an edge."""
+    """Return the graph of named edges; errors name the ends of an edge."""
     vertex_weights = in_order(vertex_weights, edges.names, "vertex_weights")
     here = space or backends.space("cpu")
     try:
@@ -126,7 +126,7 @@ def graph_of_edges(edges: NamedEdges, vertex_weights: Numbers | None, how: ArcRe
 
 
 def _naming_ends(problem: InputError, edges: NamedEdges) -> InputError:
-    """The same error with the names of the vertices of the edge at fault, where there is one."""
+    """Return the error with the names of the ends of the invalid edge, if there is one."""
     if str(problem).startswith(VERTEX_WEIGHTS):
         return problem
     odd = _no_number(edges.weights)
@@ -146,7 +146,7 @@ def _naming_ends(problem: InputError, edges: NamedEdges) -> InputError:
 
 
 def _no_number(weights: Numbers) -> int | None:
-    """Place of the first of a list of weights that is no number, or one that no array holds."""
+    """Return the place of the first weight that is not a number or too large for arrays."""
     if not isinstance(weights, list):
         return None
     return next((place for place, weight in enumerate(weights)
@@ -156,7 +156,7 @@ def _no_number(weights: Numbers) -> int | None:
 
 def _directed(edges: NamedEdges, vertex_weights: Numbers, how: ArcReading,
               here: ExecutionSpace) -> Graph:
-    """The graph of arcs that must stand in both directions."""
+    """Return the graph of arcs that must be given in both directions."""
     tail, head = (index_array(here, edges.ends[:, side], "edges") for side in (0, 1))
     weights, scale = integer_weights(here, edges.weights, lambda: tail, head, "edges", how.mode,
                                      how.scale)

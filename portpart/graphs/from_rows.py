@@ -1,4 +1,4 @@
-"""Rows of numbers as graphs: edge lists and lists of neighbours, which can look alike."""
+"""Graphs from rows of numbers: edge lists and lists of neighbours, which can look alike."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ NEIGHBOURS = "portpart.from_adjacency(rows) takes the neighbours of each vertex"
 OR_PINS = f"{NEIGHBOURS}, portpart.as_hypergraph(rows) the pins of each net"
 
 LISTS, MATRIX = "the neighbours of each vertex", "a square matrix"
-"""What rows may be besides edges."""
+"""Other readings of rows than edges."""
 
 
 def graph_of_rows(obj: GraphLike, vertex_weights: Numbers | None, edge_weights: Numbers | None,
                   how: ArcReading, space: ExecutionSpace | None, num_vertices: int | None = None,
                   is_sure: bool = False) -> Graph:
-    """The graph of an edge list; refuses one that may be something else unless `is_sure`."""
+    """Return the graph of an edge list; raise if it is ambiguous, unless `is_sure`."""
     if space is None:
         refuse_several_devices(edges=obj, edge_weights=edge_weights, vertex_weights=vertex_weights)
     here = space_of(obj)
@@ -71,7 +71,7 @@ def graph_of_rows(obj: GraphLike, vertex_weights: Numbers | None, edge_weights: 
 
 
 def _table(space: ExecutionSpace, obj: GraphLike) -> Array:
-    """Two or three columns of numbers."""
+    """Return the two or three columns of an edge list as an array."""
     if isinstance(obj, Mapping):
         raise InputError(f"{type(obj).__name__} is not a graph; {NEIGHBOURS} by vertex")
     if not (hasattr(obj, "__len__") or hasattr(obj, "__dlpack__")):
@@ -99,7 +99,7 @@ def _table(space: ExecutionSpace, obj: GraphLike) -> Array:
 
 
 def _rows_or_columns(space: ExecutionSpace, obj: Any) -> Array:
-    """An edge list as an array; one that is an array of columns, turned, stays in its memory."""
+    """Return an edge list as an array; a transposed array of columns is not copied."""
     if getattr(obj, "ndim", 0) == 2:
         in_columns = (obj.T.is_contiguous() if is_tensor(obj)
                       else getattr(getattr(obj, "flags", None), "f_contiguous", False))
@@ -109,7 +109,7 @@ def _rows_or_columns(space: ExecutionSpace, obj: Any) -> Array:
 
 
 def _refuse_ragged(obj: GraphLike) -> None:
-    """Raise if rows of Python have different lengths, which those of edges have not."""
+    """Raise if Python rows have different lengths: rows of edges have equal ones."""
     if not isinstance(obj, (list, tuple)):
         return
     try:
@@ -122,9 +122,9 @@ def _refuse_ragged(obj: GraphLike) -> None:
 
 
 def _refuse_edge_index(obj: Any, rows: Array) -> None:
-    """Raise if two rows of three numbers may be the ends of three edges; rows in tuples are not.
+    """Raise if two rows of three numbers may be the ends of three edges; tuples may not.
 
-    So may two rows of two numbers of a tensor.
+    In a tensor, two rows of two numbers are also ambiguous.
     """
     if is_tensor(obj) and rows.shape == (2, 2) and bool((rows != rows.T).any()):
         raise InputError("a tensor of shape (2, 2) can be read as two edges or as an edge_index: "
@@ -142,7 +142,7 @@ def _refuse_edge_index(obj: Any, rows: Array) -> None:
 
 def _other_readings(space: ExecutionSpace, obj: GraphLike, rows: Array,
                     how: ArcReading) -> dict[str, str]:
-    """What rows may be instead of edges, and how that is said."""
+    """Return the other possible readings of rows, and the call for each."""
     others = {}
     if _are_neighbours(space, rows):
         others[LISTS] = "portpart.from_adjacency(rows)"
@@ -165,7 +165,7 @@ def _is_same(reading: str, space: ExecutionSpace, rows: Array, edges: Graph) -> 
 
 
 def _are_neighbours(space: ExecutionSpace, rows: Array) -> bool:
-    """Whether row u may list the neighbours of vertex u: each is a vertex and lists u as often."""
+    """Whether rows may be lists of neighbours: all are vertices, and each pair is mutual."""
     m = len(rows)
     if m == 0 or not bool((rows >= 0).all()) or not bool(rows.max() == m - 1):
         return False
@@ -192,7 +192,7 @@ def _same_as_neighbours(space: ExecutionSpace, rows: Array, edges: Graph) -> boo
 
 
 def _is_matrix(obj: GraphLike, rows: Array, how: ArcReading) -> bool:
-    """Whether rows may be a dense adjacency matrix: pairs in parentheses are edges."""
+    """Whether rows may be a dense adjacency matrix; pairs in tuples are edges."""
     m, width = rows.shape
     if m != width or (isinstance(obj, list) and isinstance(obj[0], tuple)):
         return False
@@ -211,7 +211,7 @@ def _same_as_matrix(rows: np.ndarray, edges: Graph) -> bool:
 
 def adjacency_graph(rows: Any, vertex_weights: Numbers | None, edge_weights: Any, how: ArcReading,
                     space: ExecutionSpace | None) -> Graph:
-    """The graph of the neighbours of each vertex."""
+    """Return the graph of lists of the neighbours of each vertex."""
     if hasattr(rows, "tocsr"):
         raise InputError("a sparse matrix is not a list of neighbours; as_graph(matrix) takes it")
     try:
@@ -237,7 +237,7 @@ def adjacency_graph(rows: Any, vertex_weights: Numbers | None, edge_weights: Any
 
 
 def _numbered(rows: Mapping[Any, Any]) -> tuple[list[Any], list[Hashable] | None]:
-    """Rows in the order of their keys, neighbours as numbers; names unless keys are numbers."""
+    """Return rows in the order of keys with neighbours as numbers, and the keys that are names."""
     n = len(rows)
     if all(isinstance(key, int) and 0 <= key < n for key in rows):
         return [rows[key] for key in range(n)], None

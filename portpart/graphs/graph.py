@@ -1,7 +1,7 @@
-"""The graph every algorithm works on: an immutable CSR value.
+"""The graph that all algorithms use: an immutable CSR value.
 
 An undirected edge {u, v} is stored as the two arcs (u, v) and (v, u) with equal weights.  There
-are no self loops; parallel edges may occur and count separately.
+are no self loops; parallel edges are allowed and count separately.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class Graph(structure.ArcMeasures, structure.GraphOfSpace):
 
     @property
     def arrays(self) -> dict[str, Array | None]:
-        """Offsets, targets, weights and vertex weights by name, as programs bind them."""
+        """Offsets, targets, weights and vertex weights by name."""
         return {
             "offsets": self.offsets,
             "targets": self.targets,
@@ -129,7 +129,7 @@ class Graph(structure.ArcMeasures, structure.GraphOfSpace):
 
     @property
     def csr(self) -> structure.Csr:
-        """The arrays as kernels take them; made once."""
+        """The arrays for kernels; created once."""
         if "csr" not in self._rows:
             self._rows["csr"] = structure.Csr(self.offsets[:-1], self.offsets[1:], self.targets,
                                               self.weights, self.vertex_weights, self.global_ids)
@@ -139,7 +139,7 @@ class Graph(structure.ArcMeasures, structure.GraphOfSpace):
         """Return the adjacency matrix as a SciPy CSR array on the host; without weights, values are
         1.
 
-        Its arrays are copies, for SciPy changes arrays in place.
+        Its arrays are copies, because SciPy changes arrays in place.
         """
         from scipy.sparse import csr_array
 
@@ -152,7 +152,7 @@ class Graph(structure.ArcMeasures, structure.GraphOfSpace):
         return csr_array((weights, targets, offsets), shape=(self.num_vertices,) * 2)
 
     def subgraph(self, vertices: ArrayLike) -> Graph:
-        """The graph of some vertices, and of the edges between them.
+        """Return the graph of some vertices and the edges between them.
 
         Parameters
         ----------
@@ -180,7 +180,7 @@ class Graph(structure.ArcMeasures, structure.GraphOfSpace):
         return self._chosen(listed, flags, places)
 
     def permute(self, order: ArrayLike) -> Graph:
-        """The same graph with its vertices in another order.
+        """Return the graph with its vertices in another order.
 
         Parameters
         ----------
@@ -211,7 +211,7 @@ class Graph(structure.ArcMeasures, structure.GraphOfSpace):
         return self._chosen(listed, flags, places)
 
     def _chosen(self, listed: Array, flags: Array, places: Array) -> Graph:
-        """The graph of some vertices, which have these places."""
+        """Return the graph of the listed vertices, which have these places."""
         space = self.space
         names = self.names
         if names is not None:
@@ -222,7 +222,7 @@ class Graph(structure.ArcMeasures, structure.GraphOfSpace):
         return made
 
     def cut_edges(self, part: Blocks) -> np.ndarray:
-        """The edges between blocks.
+        """Return the edges between blocks.
 
         Parameters
         ----------
@@ -266,7 +266,7 @@ class Graph(structure.ArcMeasures, structure.GraphOfSpace):
 
 def chosen_rows(graph: Graph, listed: Array, flags: Array,
                 places: Array) -> tuple[Array, Array, Array | None, Array | None]:
-    """Offsets, targets, weights and vertex weights of some vertices, which have these places."""
+    """Return offsets, targets, weights and vertex weights of the graph of listed vertices."""
     space = graph.space
     offsets, arcs = chosen_entries(space, listed, graph.csr, graph.mean_degree, flags,
                                    graph.offsets.dtype)

@@ -1,4 +1,4 @@
-"""Graphs as hypergraphs and hypergraphs as graphs, the clique expansion among them."""
+"""Models of graphs as hypergraphs and of hypergraphs as graphs, such as the clique expansion."""
 
 from __future__ import annotations
 
@@ -22,13 +22,11 @@ from portpart.graphs.hypergraph import Hypergraph, Nets
 from portpart.graphs.structure import Csr
 from portpart.graphs.weights import MAX_TOTAL_WEIGHT
 
-# A graph in place of a hypergraph: an edge for each two pins of a net --------------------------
+# The clique expansion of a hypergraph: an edge for each two pins of a net ----------------------
 #
-# A net of weight w and s pins becomes edges of weight ``w / (s - 1)``, so that the edges of a
-# vertex
-# weigh what its nets do.  Large nets become circulant graphs instead: pin j is joined to the pins
-# 1,
-# 2, 4, 8 ... places on, with heavier edges.
+# A net of weight w and s pins becomes edges of weight ``w / (s - 1)``.  So the edges of a vertex
+# have the weight of its nets.  Large nets become circulant graphs with heavier edges instead: pin j
+# is joined to the pins j + 1, j + 2, j + 4, j + 8 ...
 
 
 MAX_CLIQUE = 256
@@ -38,22 +36,22 @@ MAX_ARCS = 2**24
 """or fewer, if all cliques together would have more arcs."""
 
 EDGE_WEIGHT = 840
-"""What the edges of a pin weigh for a net of weight 1: a multiple of 1 ... 8."""
+"""Weight of the edges of a pin for a net of weight 1: a multiple of 1 ... 8."""
 
 
 class Pairs(kl.Record):
-    """Where the arcs of pins go.
+    """The arcs of pins.
 
     Attributes
     ----------
     net_of : array of int32, shape (num_pins,)
     begin : array of int64, shape (num_pins + 1,)
-        Where the arcs of each pin begin.
+        The first arc of each pin.
     tails, heads, weights : array
         Both ends and the weight of each arc.
     max_clique : int
     shift : int
-        Bits that weights of nets lose, for huge ones would add up to too much.
+        Bits by which weights of nets are shifted down, so that sums of huge ones do not overflow.
     """
 
     net_of: Array
@@ -66,20 +64,20 @@ class Pairs(kl.Record):
 
 
 def plain_graph(graph: Graph | Hypergraph) -> Graph:
-    """The graph itself, or the one in place of a hypergraph."""
+    """Return the graph, or the clique graph of a hypergraph."""
     return graph if isinstance(graph, Graph) else clique_graph(graph)
 
 
 ARCS_OF_A_PIN = 6
 MEAN_DEGREE = 40
-"""Guesses: with few vertices most nets share their edges."""
+"""Guesses for dry runs: with few vertices most nets share their edges."""
 
 
 def clique_graph(hypergraph: Hypergraph) -> Graph:
-    """The graph of a hypergraph's vertices; edges of several nets add up.
+    """Return the clique graph of a hypergraph; weights of edges of several nets are added.
 
-    Time and memory are linear in the arcs: at most `MAX_ARCS` of cliques, and for each pin of a
-    larger net two for each time that its number of pins can be halved.
+    Time and memory are linear in the arcs.  Cliques have at most `MAX_ARCS`; each pin of a larger
+    net has two for each halving of the number of pins.
     """
     space, nets = hypergraph.space, hypergraph.nets
     net_of = tails(space, hypergraph.net_offsets, hypergraph.num_pins)
@@ -112,7 +110,7 @@ def clique_graph(hypergraph: Hypergraph) -> Graph:
 
 
 def num_pairs(hypergraph: Hypergraph) -> int:
-    """How many arcs the clique graph is made of, before those of several nets add up."""
+    """Return the number of arcs of the clique graph before parallel arcs are merged."""
     sizes = np.diff(hypergraph.space.to_host(hypergraph.net_offsets)).astype(np.int64)
     limit = _max_clique(hypergraph)
     small, large = sizes[sizes <= limit], sizes[sizes > limit]
@@ -121,7 +119,7 @@ def num_pairs(hypergraph: Hypergraph) -> int:
 
 
 def _max_clique(hypergraph: Hypergraph) -> int:
-    """Most pins of a net that becomes a clique."""
+    """Return the maximum number of pins of a net that becomes a clique."""
     limit = MAX_CLIQUE
     while limit > 4 and _clique_arcs(hypergraph, limit) > MAX_ARCS:
         limit //= 2
@@ -129,7 +127,7 @@ def _max_clique(hypergraph: Hypergraph) -> int:
 
 
 def _clique_arcs(hypergraph: Hypergraph, max_clique: int) -> int:
-    """Arcs of the nets that become cliques, or a bound for it that is small enough."""
+    """Return the arcs of nets that become cliques, or an upper limit if that is small enough."""
     space, m = hypergraph.space, hypergraph.num_nets
     bound = hypergraph.num_pins * (min(max_clique, hypergraph.max_net_size) - 1)
     if bound <= MAX_ARCS:
@@ -142,7 +140,7 @@ def _clique_arcs(hypergraph: Hypergraph, max_clique: int) -> int:
 
 @kl.device
 def steps_of(size):
-    """How often a number of pins can be halved: 1, 2, 4 ... are less than half of it."""
+    """Return the number of steps 1, 2, 4 ... that are less than half of the number of pins."""
     steps = kl.int64(0)
     while (kl.int64(2) << steps) < size:
         steps += 1
@@ -151,7 +149,7 @@ def steps_of(size):
 
 @kl.device
 def arcs_of_pin(size, max_clique):
-    """How many arcs leave a pin of a net of this size."""
+    """Return the number of arcs that leave a pin of a net of this size."""
     count = kl.int64(size) - 1
     if size > max_clique:
         count = 2 * steps_of(size)
@@ -160,7 +158,7 @@ def arcs_of_pin(size, max_clique):
 
 @kl.device
 def place_beside(place, j, size, max_clique):
-    """The place in the net that arc j of the pin at `place` leads to."""
+    """Return the place in the net of the head of arc j of the pin at `place`."""
     other = kl.int64(j)
     if j >= place:
         other += 1
@@ -210,19 +208,19 @@ def join_pins(p, nets: Nets, pairs: Pairs):
         pairs.weights[arc] = weight
 
 
-# Graphs as hypergraphs and hypergraphs as graphs, where one says what the other does -----------
+# Exact models of graphs as hypergraphs and of hypergraphs as graphs ----------------------------
 
 
 def neighbourhood_hypergraph(graph: Graph, sizes: Array | None = None) -> Hypergraph:
-    """The hypergraph with a net for each vertex: the vertex itself and its neighbours.
+    """Return the hypergraph with a net for each vertex: the vertex and its neighbours.
 
-    A net that touches b blocks costs its weight times b - 1: what a vertex sends to other blocks
-    (Catalyurek, Aykanat 1999).  Edge weights do not count.
+    A net that spans b blocks costs its weight times b - 1, the data that its vertex sends to other
+    blocks (Catalyurek, Aykanat 1999).  Edge weights are ignored.
 
     Parameters
     ----------
     sizes : array of int, shape (n,), optional
-        What a vertex sends to each block: the weights of the nets.
+        The data that a vertex sends to each block: the weights of the nets.
     """
     space, n, m = graph.space, graph.num_vertices, graph.num_arcs
     keys = space.empty(m + n, np.int64)
@@ -236,12 +234,12 @@ def neighbourhood_hypergraph(graph: Graph, sizes: Array | None = None) -> Hyperg
 
 
 def edge_hypergraph(graph: Graph) -> Hypergraph:
-    """The hypergraph whose vertices are the edges of a graph, and whose nets are its vertices.
+    """Return the hypergraph whose vertices are the edges of a graph, and whose nets its vertices.
 
-    Edge e is the e-th arc that leads to a vertex of a larger number, in the order of the rows; its
-    two nets are its ends.  It weighs what the edge does, and a net what the vertex does, so the km1
-    of blocks of edges is what all copies of vertices cost but the first of each.  Rows may be in
-    any order; each parallel edge counts.  Time and memory are linear in the arcs.
+    Vertex e is the e-th arc to a vertex of a larger number, in the order of the rows; its two nets
+    are the ends of the arc.  It has the weight of the edge, and a net the weight of its vertex.  So
+    km1 of blocks of edges is the cost of all copies of vertices except the first of each.  Rows may
+    be in any order; each parallel edge counts.  Time and memory are linear in the arcs.
     """
     space, arcs, m = graph.space, graph.num_arcs, graph.num_edges
     sources = tails(space, graph.offsets, arcs)
@@ -253,7 +251,7 @@ def edge_hypergraph(graph: Graph) -> Hypergraph:
     if graph.weights is not None:
         space.parallel_for(arcs, copy_first, graph.weights, before, loads)
     space.parallel_for(arcs, write_ends, sources, graph.targets, before, heads, ends)
-    # edges in the order of their larger ends: what the rows of these begin with
+    # edges in the order of their larger ends, whose rows begin with them
     order = primitives.sort_keys(space, heads)[1]
     space.parallel_for(arcs, write_pin, sources, graph.csr, before, order, pins)
     offsets = space.empty(m + 1, graph.offsets.dtype)
@@ -263,12 +261,12 @@ def edge_hypergraph(graph: Graph) -> Hypergraph:
 
 
 def copies_of_vertices(edges: Hypergraph, part: Array) -> tuple[Array, Array]:
-    """Rows (offsets, blocks) of the blocks in which each vertex has edges, ascending.
+    """Return rows (offsets, blocks) of the blocks in which each vertex has edges, ascending.
 
     Parameters
     ----------
     edges : Hypergraph
-        As `edge_hypergraph` makes it.
+        The result of `edge_hypergraph`.
     part : array of int32, shape (m,)
         Block of each edge.
     """
@@ -281,9 +279,9 @@ def copies_of_vertices(edges: Hypergraph, part: Array) -> tuple[Array, Array]:
 
 
 def graph_of_pairs(hypergraph: Hypergraph) -> Graph:
-    """The graph whose edges are the nets of two pins; all others, which have less, cost nothing.
+    """Return the graph whose edges are the nets of two pins; nets of fewer pins cost nothing.
 
-    The weights of equal nets add up.
+    The weights of equal nets are added.
     """
     pairs = hypergraph.net_offsets[1:] - hypergraph.net_offsets[:-1] == 2
     first = hypergraph.net_offsets[:-1][pairs]
@@ -299,13 +297,13 @@ def graph_of_pairs(hypergraph: Hypergraph) -> Graph:
 
 @kl.kernel
 def mark_ahead(arc, sources, targets, ahead):
-    """ahead[arc] = whether it leads to a vertex of a larger number."""
+    """Set ahead[arc] to whether the arc leads to a vertex of a larger number."""
     ahead[arc] = kl.int8(targets[arc] > sources[arc])
 
 
 @kl.kernel
 def write_ends(arc, sources, targets, before, heads, ends):
-    """Write the ends of the edge that an arc to a larger number stands for."""
+    """Write the ends of the edge of an arc to a larger number."""
     e = before[arc]
     if before[arc + 1] > e:
         heads[e] = targets[arc]
@@ -315,7 +313,7 @@ def write_ends(arc, sources, targets, before, heads, ends):
 
 @kl.kernel
 def write_pin(p, sources, graph: Csr, before, order, pins):
-    """Write pin p: the edges of a vertex that come from smaller ones, then those to larger ones."""
+    """Write pin p: the edges of a vertex from smaller vertices, then its edges to larger ones."""
     v = sources[p]
     begin = kl.int64(graph.begin[v])
     end = kl.int64(graph.end[v])
@@ -329,11 +327,11 @@ def write_pin(p, sources, graph: Csr, before, order, pins):
 
 @kl.kernel
 def write_even(e, offsets):
-    """offsets[e] = 2 e."""
+    """Set offsets[e] to 2 e."""
     offsets[e] = 2 * e
 
 
 @kl.kernel
 def pack_copy(i, ends, part, keys):
-    """keys[i] = an end of an edge with the edge's block."""
+    """Set keys[i] to an end of an edge with the edge's block."""
     keys[i] = (kl.int64(ends[i]) << 32) | kl.int64(part[i // 2])

@@ -1,4 +1,4 @@
-"""The hypergraph every algorithm works on: an immutable value, nets and vertices as rows of pins.
+"""The hypergraph that all algorithms use: an immutable value with rows of nets and of vertices.
 
 A net joins any number of vertices, its pins.  Both directions are stored: the pins of each net and
 the nets of each vertex, ascending and each once.
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Nets(kl.Record):
-    """Rows of pins as kernels see them: net e has ``pins[begin[e]] ... pins[end[e] - 1]``.
+    """Rows of pins for kernels: net e has ``pins[begin[e]] ... pins[end[e] - 1]``.
 
     Attributes
     ----------
@@ -139,7 +139,7 @@ class Hypergraph(GraphOfSpace):
         return self._measure("size", self.net_offsets)
 
     def num_nets_above(self, size: int) -> int:
-        """Number of nets with more pins; computed once, which synchronises."""
+        """Return the number of nets with more pins; computed once, which synchronises."""
         name = f"nets above {size}"
         if name not in self._totals:
             with self.space.counters.put_back():
@@ -154,7 +154,7 @@ class Hypergraph(GraphOfSpace):
         return self._total("net", self.net_weights, self.num_nets)
 
     def mean_joint_weight(self, factor: int) -> int:
-        """Mean weight of a net, times a factor."""
+        """Return the mean weight of a net, times a factor."""
         return self.total_net_weight * factor // max(1, self.num_nets)
 
     @property
@@ -164,7 +164,7 @@ class Hypergraph(GraphOfSpace):
 
     @property
     def whole(self) -> Hypergraph:
-        """What has the sizes of the whole hypergraph: itself."""
+        """The whole hypergraph: this one."""
         return self
 
     @property
@@ -181,7 +181,7 @@ class Hypergraph(GraphOfSpace):
 
     @property
     def csr(self) -> Csr:
-        """The nets of each vertex as kernels take them; made once."""
+        """The nets of each vertex for kernels; created once."""
         if "csr" not in self._rows:
             self._rows["csr"] = Csr(self.vertex_offsets[:-1], self.vertex_offsets[1:],
                                     self.vertex_nets, None, self.vertex_weights, None)
@@ -190,7 +190,7 @@ class Hypergraph(GraphOfSpace):
 
     @property
     def nets(self) -> Nets:
-        """The pins of each net as kernels take them; made once."""
+        """The pins of each net for kernels; created once."""
         if "nets" not in self._rows:
             self._rows["nets"] = Nets(self.net_offsets[:-1], self.net_offsets[1:], self.net_pins,
                                       self.net_weights)
@@ -198,7 +198,7 @@ class Hypergraph(GraphOfSpace):
         return rows
 
     def prefetch_max_degree(self) -> None:
-        """Begin to compute the highest degree, so that reading it does not wait for later work."""
+        """Start to compute the highest degree, so that reading it does not wait for later work."""
         if "degree" not in self._totals:
             with self.space.counters.put_back():
                 self._begun["degree"] = self.space.fetch(
@@ -216,18 +216,18 @@ class Hypergraph(GraphOfSpace):
 
 
 EitherGraph = Graph | Hypergraph
-"""What can be partitioned.  Both know their vertices, and the rows that these have."""
+"""A graph or hypergraph; both have vertices, and a row for each vertex."""
 
 
-# What is unusual in a hypergraph, counted ------------------------------------------------------
+# Counts of irregularities of a hypergraph ------------------------------------------------------
 
 
 KINDS = 3
-"""Rows without elements, rows of one, and rows that weigh nothing."""
+"""Rows without elements, rows of one element, and rows of weight 0."""
 
 
 def irregularities(hypergraph: Hypergraph) -> dict[str, int]:
-    """How many nets, pins and vertices of each unusual kind there are.  Waits for the device."""
+    """Return the numbers of unusual nets, pins and vertices of each kind.  Synchronises."""
     h = hypergraph
     found = h.space.zeros(2 * KINDS, np.int64)
     _count(h, h.net_offsets, h.net_weights, 0, found)
@@ -248,7 +248,7 @@ def _count(hypergraph: Hypergraph, offsets: Array, weights: Array | None, begin:
 
 @kl.kernel
 def count_odd(tile, offsets, weights, rows, begin, found):
-    """Add the odd rows of a tile to their numbers; atomic, independent of order."""
+    """Count the unusual rows of a tile; atomic, independent of order."""
     empty = kl.int64(0)
     single = kl.int64(0)
     weightless = kl.int64(0)

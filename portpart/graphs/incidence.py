@@ -1,8 +1,8 @@
 """Incidence of elements and nodes, and elements that share nodes.
 
-Rows that have members in common are joined by merging: the members of a row stand for ascending
-lists of rows, and a heap of one place in each list yields the rows met in ascending order, each
-as often as there are common members.
+Rows with common members are found by merging.  Each member of a row has an ascending list of rows.
+A heap with one place of each list yields these rows in ascending order, each as often as there are
+common members.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from portpart.primitives import offsets_from_counts, sort_keys
 LOW_HALF = 0xFFFFFFFF
 
 MAX_CLIQUE = 2**32
-"""More arcs between the members of one row are refused before the work begins."""
+"""If the members of one row would have more arcs, an error is raised before the work begins."""
 
 
 class Incidence(kl.Record):
@@ -40,7 +40,7 @@ class Incidence(kl.Record):
         return space.to_host(tails(space, self.offsets, len(self.members)))
 
     def transposed(self, num_members: int) -> Incidence:
-        """The rows of each member, ascending."""
+        """Return the rows of each member, ascending."""
         space = backends.space("cpu")
         _, order = sort_keys(space, self.members)
         counts = np.bincount(self.members, minlength=num_members)
@@ -49,7 +49,7 @@ class Incidence(kl.Record):
 
 
 def stacked(tables: list[np.ndarray]) -> Incidence:
-    """The rows of several tables, one by one."""
+    """Return the rows of several tables in order."""
     lengths = [np.full(len(table), table.shape[1], np.int64) for table in tables]
     members = [table.reshape(-1) for table in tables]
     return Incidence(np.cumsum(np.concatenate([np.zeros(1, np.int64), *lengths])),
@@ -57,18 +57,18 @@ def stacked(tables: list[np.ndarray]) -> Incidence:
 
 
 class Lists(kl.Record):
-    """Ascending lists of the rows that each member is in, and where rows are in them.
+    """Ascending lists of the rows of each member, and a heap for merging them.
 
     Attributes
     ----------
     offsets, rows : array of int
         List m is ``rows[offsets[m]:offsets[m + 1]]``.
     list_of : array of int
-        The list that each place is in.
+        The list of each place.
     heap : array of int64
-        Begins for each row where its members do, and holds one place in the list of each.
+        One place in the list of each member of a row; the heap of a row begins with its members.
     least : array of int32, or None
-        Common members that suffice for each row, where they differ.
+        Sufficient number of common members of each row, if the numbers differ.
     """
 
     offsets: Array
@@ -79,14 +79,14 @@ class Lists(kl.Record):
 
 
 class JoinedRows(kl.Record):
-    """The rows that rows join.
+    """The rows that are joined to each row.
 
     Attributes
     ----------
     first : array
-        Numbers of them while they are counted, then where they begin in the others.
+        Their numbers during counting, then the begin of each row in the other arrays.
     targets, weights : array of int32
-        The rows, and how many members each has in common.
+        The joined rows, and the numbers of common members.
     """
 
     first: Array
@@ -96,10 +96,10 @@ class JoinedRows(kl.Record):
 
 def joined_rows(these: Incidence, others: Incidence, common: int | np.ndarray, weighted: bool,
                 words: tuple[str, str]) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """CSR rows (offsets, targets, weights): rows of `these` that have `common` members in common.
+    """Return CSR rows (offsets, targets, weights) that join rows with `common` common members.
 
-    Fewer do for a short row, all but one of its members.  Of numbers for each row the smaller one
-    of two counts.  `others` is the transpose of `these`, its members ascending.  Weights are
+    For a short row all members but one suffice.  If each row has its own number, the smaller one of
+    two rows counts.  `others` is the transpose of `these`, with ascending members.  Weights are
     numbers of common members.  `words` name a row of `others` and its members.
     """
     least = common if isinstance(common, np.ndarray) else None
@@ -130,9 +130,9 @@ def joined_rows(these: Incidence, others: Incidence, common: int | np.ndarray, w
 
 
 def rows_with(cells: Incidence, rows: Incidence, of_members: Incidence) -> np.ndarray:
-    """The first of some rows that has all members of a cell, for each cell; -1 if none has.
+    """Return for each cell the first row that has all its members, -1 if none has.
 
-    `of_members` is the transpose of `rows`, its members ascending.
+    `of_members` is the transpose of `rows`, with ascending members.
     """
     space = backends.space("cpu")
     found: np.ndarray = space.empty(len(cells), np.int32)
@@ -141,7 +141,7 @@ def rows_with(cells: Incidence, rows: Incidence, of_members: Incidence) -> np.nd
 
 
 def _refuse_cliques(others: Incidence, words: tuple[str, str]) -> None:
-    """Raise for a row whose members, all adjacent to each other, are too many."""
+    """Raise if a row has too many members, which are all adjacent."""
     lengths = np.diff(others.offsets)
     longest = int(lengths.max(initial=0))
     if longest * (longest - 1) > MAX_CLIQUE:
@@ -151,13 +151,13 @@ def _refuse_cliques(others: Incidence, words: tuple[str, str]) -> None:
 
 @kl.device
 def packed(place, lists: Lists):
-    """A place in a list with the row that stands there in front, by which it is ordered."""
+    """Return a place in a list with its row in the upper bits, by which places are ordered."""
     return kl.int64(lists.rows[place]) << 32 | place
 
 
 @kl.device
 def sift_down(heap, begin, size, start):
-    """Restore the order of heap[begin:begin + size] below place `start`, smallest first."""
+    """Restore the heap order of heap[begin:begin + size] below place `start`, smallest first."""
     at = kl.int64(start)
     entry = heap[begin + at]
     child = 2 * at + 1
@@ -177,7 +177,7 @@ def sift_down(heap, begin, size, start):
 
 @kl.device
 def suffices(shared, common, least, offsets, row, other):
-    """Whether two rows with `shared` members in common are joined: METIS's rule."""
+    """Whether two rows with `shared` common members are joined, by METIS's rule."""
     shorter = min(offsets[row + 1] - offsets[row], offsets[other + 1] - offsets[other])
     needed = min(kl.int64(kl.value_or(least, row, common)),
                  kl.int64(kl.value_or(least, other, common)))
@@ -186,9 +186,9 @@ def suffices(shared, common, least, offsets, row, other):
 
 @kl.kernel
 def meet_rows(row, these: Incidence, lists: Lists, common, fill, weighted, joined: JoinedRows):
-    """Count (fill false) the rows that a row joins, or write them from joined.first[row] on.
+    """Count the rows joined to a row (fill false), or write them from joined.first[row] on.
 
-    The heap from the row's own offset on is the item's own.
+    Each item has its own part of the heap, from the row's offset on.
     """
     begin = kl.int64(these.offsets[row])
     size = kl.int64(these.offsets[row + 1]) - begin
@@ -222,7 +222,7 @@ def meet_rows(row, these: Incidence, lists: Lists, common, fill, weighted, joine
 
 @kl.device
 def missing(cell, row, cells: Incidence, rows: Incidence):
-    """How many members of a cell a row does not have."""
+    """Return the number of members of a cell that a row does not have."""
     count = kl.int64(0)
     for i in range(cells.offsets[cell], cells.offsets[cell + 1]):
         has = kl.int64(0)
@@ -234,7 +234,7 @@ def missing(cell, row, cells: Incidence, rows: Incidence):
 
 @kl.kernel
 def find_row(cell, cells: Incidence, rows: Incidence, of_members: Incidence, found):
-    """found[cell] = the first row that has all members of the cell, or -1."""
+    """Set found[cell] to the first row that has all members of the cell, or to -1."""
     member = kl.int64(cells.members[cells.offsets[cell]])
     best = kl.int64(-1)
     for place in range(of_members.offsets[member], of_members.offsets[member + 1]):

@@ -1,7 +1,7 @@
 """Meshes of finite elements, and the graphs by which they are partitioned.
 
-The vertices of the dual graph are the elements, those of the nodal graph the nodes.  What is
-adjacent, and how a partition of one side gives one of the other, is as in METIS.
+The vertices of the dual graph are the elements, those of the nodal graph the nodes.  Adjacency, and
+the blocks of nodes for blocks of elements, are those of METIS.
 """
 
 from __future__ import annotations
@@ -99,10 +99,9 @@ class Mesh:
         return found
 
     def elements_at(self, block: int) -> np.ndarray:
-        """The element that each cell of a block of `cells` is or lies on, as an int32 array.
+        """Return the element that each cell of a block of `cells` is or lies on, as int32 array.
 
-        Of several elements that have all nodes of the cell it is the first.  A cell that lies on
-        none has -1.
+        A cell lies on the first element that has all its nodes; -1 if there is none.
         """
         if self.cells is None:
             raise InputError(f"this mesh {WITHOUT_KINDS}")
@@ -116,13 +115,13 @@ class Mesh:
         return found
 
     def cell_data(self, element_part: Blocks, k: int | None = None) -> list[np.ndarray]:
-        """Blocks of all cells, one array for each block of `cells`, as meshio wants cell data.
+        """Return blocks of all cells, one array for each block of `cells`: cell data for meshio.
 
         Parameters
         ----------
         element_part : array_like of int, shape (num_elements,), PartitionResult or Session
         k : int, optional
-            Number of blocks; default: that of the result, or the largest block plus one.
+            Number of blocks; default: k of the result, or the largest block plus one.
 
         Returns
         -------
@@ -145,11 +144,11 @@ class Mesh:
         part, _ = blocks_of_elements(element_part, self.num_elements, self.num_nodes, k)
         if self.cells is None:
             raise InputError(f"this mesh {WITHOUT_KINDS}")
-        padded = np.append(part, -1).astype(np.int32)  # the last one is that of -1
+        padded = np.append(part, -1).astype(np.int32)  # the last entry is for -1
         return [padded[self.elements_at(block)] for block in range(len(self.cells))]
 
     def dual_graph(self, common_nodes: int | str | None = None, *, weights: bool = False) -> Graph:
-        """The graph whose vertices are the elements.
+        """Return the graph whose vertices are the elements.
 
         Parameters
         ----------
@@ -179,8 +178,8 @@ class Mesh:
 
         Notes
         -----
-        Elements are joined in parallel.  With s the sum of squares of the numbers of elements of
-        all nodes time is O(s log p); memory, in addition to the graph, is 24 bytes per node of an
+        Elements are joined in parallel, in time O(s log p), where s is the sum over all nodes of
+        the squared number of elements.  In addition to the graph, memory is 24 bytes per node of an
         element.
 
         Examples
@@ -209,7 +208,7 @@ class Mesh:
         return _graph(*rows, None if heavy is None or (heavy == 1).all() else heavy)
 
     def _corners(self) -> tuple[Incidence, Incidence, int | np.ndarray]:
-        """The corners of each element, the elements of each corner, and how many are a face."""
+        """Return the corners of each element, the elements of each corner, and a face's corners."""
         if self.cells is None:
             raise InputError(f"common_nodes is 'face', but the mesh {WITHOUT_KINDS}, or pass the "
                              "number of common nodes")
@@ -218,7 +217,7 @@ class Mesh:
         return corners, self.by_node if same else corners.transposed(self.num_nodes), needed
 
     def nodal_graph(self, *, weights: bool = False) -> Graph:
-        """The graph whose vertices are the nodes; two are adjacent if an element has both.
+        """Return the graph whose vertices are the nodes; two are adjacent if an element has both.
 
         Parameters
         ----------
@@ -249,20 +248,20 @@ class Mesh:
 
     def node_part(self, element_part: Blocks, k: int | None = None,
                   target: Numbers | None = None) -> np.ndarray:
-        """Blocks of the nodes that fit blocks of the elements, as METIS chooses them.
+        """Return blocks of the nodes for blocks of the elements, by METIS's rule.
 
-        A node whose elements are all in one block is put there.  Then, in ascending order, every
-        other node goes to the block that has most of its elements; if that holds its share of
-        the nodes already, to the first of the blocks of its elements that is less loaded.
+        A node whose elements are all in one block is in that block.  Then, in ascending order,
+        every other node goes to the block that has most of its elements.  If that block has its
+        share of the nodes already, the node goes to the first less loaded block of its elements.
 
         Parameters
         ----------
         element_part : array_like of int, shape (num_elements,), PartitionResult or Session
         k : int, optional
-            Number of blocks; default: that of the result, the number of targets, or the largest
-            block plus one.
+            Number of blocks; default: k of the result, the number of targets, or the largest block
+            plus one.
         target : array_like of float, shape (k,), optional
-            Share of the nodes of each block; equal ones by default.
+            Share of the nodes of each block; equal shares by default.
 
         Returns
         -------
@@ -285,7 +284,7 @@ class Mesh:
 
     def element_part(self, node_part: Blocks, k: int | None = None,
                      target: Numbers | None = None) -> np.ndarray:
-        """Blocks of the elements that fit blocks of the nodes, as METIS chooses them.
+        """Return blocks of the elements for blocks of the nodes, by METIS's rule.
 
         The rule, the parameters and the errors are those of :meth:`node_part`, with nodes and
         elements exchanged.
@@ -300,17 +299,17 @@ class Mesh:
     @typed_memory_errors
     def submeshes(self, element_part: Blocks, ghosts: int = 1, *,
                   k: int | None = None) -> list[Submesh[Mesh]]:
-        """Divide the mesh as a partition says, with what blocks need of each other.
+        """Return the sub-mesh of each block of a partition, with ghosts.
 
         Parameters
         ----------
         element_part : array_like of int, shape (num_elements,), PartitionResult or Session
             Block of each element.
         ghosts : int, default 1
-            Layers of elements of other blocks that a block gets.  The first layer shares nodes with
-            own elements.  With 0 a block gets its own elements alone.
+            Layers of elements of other blocks in a sub-mesh.  The first layer shares nodes with own
+            elements.  With 0 a sub-mesh has own elements only.
         k : int, optional
-            Number of blocks; default: that of the result, or the largest block plus one.
+            Number of blocks; default: k of the result, or the largest block plus one.
 
         Returns
         -------
@@ -322,7 +321,7 @@ class Mesh:
         Raises
         ------
         InputError
-            If `element_part` has the wrong length or type, or `ghosts` is no integer or negative.
+            If `element_part` has the wrong length or type, or `ghosts` is not an integer >= 0.
         OutOfMemory
             If the memory does not suffice.
 
@@ -380,7 +379,7 @@ class Mesh:
 
 
 def read_only_mesh(*values: Any) -> Mesh:
-    """A mesh of read-only arrays."""
+    """Return a mesh of read-only arrays."""
     mesh = Mesh(*values)
     read_only((mesh.offsets, mesh.nodes, mesh.element_weights, mesh.points,
                *(cells.nodes for cells in mesh.cells or ())))
@@ -389,7 +388,7 @@ def read_only_mesh(*values: Any) -> Mesh:
 
 def _graph(offsets: np.ndarray, targets: np.ndarray, weights: np.ndarray | None,
            vertex_weights: np.ndarray | None) -> Graph:
-    """The graph of these arrays, in host memory."""
+    """Return the graph of these arrays, in host memory."""
     graph = Graph(offsets, targets, weights, vertex_weights, backends.space("cpu"))
     read_only(graph.arrays.values())
     return graph

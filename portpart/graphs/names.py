@@ -1,4 +1,4 @@
-"""Values that are given by names of vertices, and names that are like an unknown one."""
+"""Values given by names of vertices, and names similar to an unknown one."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from portpart.errors import InputError, shown
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-# Names that are like one that is unknown, for error messages -----------------------------------
+# Names similar to an unknown one, for error messages -------------------------------------------
 
 
 MAX_COMPARED = 2000
-"""Names that are compared letter by letter, which takes about 10 microseconds each."""
+"""Maximum number of names that are compared letter by letter, in about 10 microseconds each."""
 
 SAME_LETTERS = 3
 MAX_SUGGESTED = 3
 
 
 def did_you_mean(unknown: Hashable, names: Iterable[Hashable]) -> str:
-    """Return ``; did you mean 'a' or 'b'?`` for the names nearest to an unknown one, else nothing.
+    """Return ``; did you mean 'a' or 'b'?`` for the names nearest to an unknown one, or nothing.
 
-    Names are compared that begin or end with the same letters; if none does, the first ones are.
+    Only names with the same first or last letters are compared; if there are none, the first names.
     """
     if not isinstance(unknown, str):
         return ""
@@ -38,7 +38,7 @@ def did_you_mean(unknown: Hashable, names: Iterable[Hashable]) -> str:
 
 
 def has_hash(value: object) -> bool:
-    """Whether it can be a key; types alone do not show which scalars of NumPy are writable."""
+    """Whether a value can be a key; only a call shows which NumPy scalars are writable."""
     try:
         hash(value)
     except TypeError:
@@ -46,14 +46,14 @@ def has_hash(value: object) -> bool:
     return True
 
 
-# Values that are given by names of vertices: mappings, and Series with names in their index ----
+# Values given by names of vertices: mappings, and Series with names in their index -------------
 
 
 MANY = {"vertex": "vertices", "net": "nets"}
 
 
 def told_names(names: Sequence[Hashable] | None) -> Sequence[Hashable] | None:
-    """Names that say more than the numbers 0, 1 ... of the vertices, or None."""
+    """Return the names, None if they are the numbers 0, 1 ... of the vertices."""
     if names is None or all(isinstance(name, Integral) and name == place
                             for place, name in enumerate(names)):
         return None
@@ -61,9 +61,9 @@ def told_names(names: Sequence[Hashable] | None) -> Sequence[Hashable] | None:
 
 
 def in_order(values: Any, names: Sequence[Hashable] | None, what: str, of: str = "vertex") -> Any:
-    """Values that are given by name, in the order of `names`; others as they are.
+    """Return values that are given by name, in the order of `names`; other values unchanged.
 
-    Without names a mapping is by numbers from 0.  `of` says whose names they are.
+    Without names the keys of a mapping are numbers from 0.  `of` is the word for a named item.
     """
     many = MANY[of]
     if names is not None:
@@ -85,9 +85,10 @@ def in_order(values: Any, names: Sequence[Hashable] | None, what: str, of: str =
 
 
 def by_name(values: Any, names: Sequence[Hashable] | None, n: int, what: str) -> Any:
-    """A Series with names of vertices in its index as a mapping; anything else as it is.
+    """Return a Series with names of vertices in its index as a mapping; other values unchanged.
 
-    Without names these are 0 ... n - 1, all of them.  An index that counts from 0 says nothing.
+    Without names the index must have all numbers 0 ... n - 1.  An index that counts from 0 is
+    ignored.
     """
     index = getattr(values, "index", None)
     if index is None or callable(index) or not hasattr(values, "to_numpy") or (

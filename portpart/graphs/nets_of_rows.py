@@ -1,4 +1,4 @@
-"""Nets in Python's own containers and in the hypergraph libraries of Python."""
+"""Nets from Python's own containers and from hypergraph libraries of Python."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ACCEPTED = (
 
 
 def nets_of_rows(nets: Any) -> NetInput:
-    """Nets as sequences of pins, or rows of an array; pins that are not integers are names."""
+    """Return nets from sequences of pins or rows of an array; non-integer pins are names."""
     if isinstance(nets, Mapping):
         named = not all(isinstance(net, Integral) for net in nets)
         return nets_of_rows(list(nets.values()))._replace(net_names=list(nets) if named else None)
@@ -52,7 +52,7 @@ def nets_of_rows(nets: Any) -> NetInput:
 
 
 def _refuse_incidences(table: np.ndarray) -> None:
-    """Raise if rows of one length say which vertices are pins, and not by their numbers."""
+    """Raise if rows of equal length are flags of vertices, not numbers of pins."""
     numbers = table.dtype.kind in "iu" and len(table) > 1 and table.shape[1] > 2 and (
         (int(table.min()), int(table.max())) == (0, 1))
     if numbers or table.dtype.kind in "bf":
@@ -63,14 +63,14 @@ def _refuse_incidences(table: np.ndarray) -> None:
 
 def nets_of_names(names: Iterable[Hashable], nets: Iterable[Iterable[Hashable]],
                   weights: Numbers | None = None) -> NetInput:
-    """Nets whose pins are among `names`, which number the vertices in their order."""
+    """Return nets whose pins are among `names`; the vertices are numbered in that order."""
     rows = [list(net) for net in nets]
     return _numbered(np.cumsum([0, *map(len, rows)]), list(chain.from_iterable(rows)),
                      dict.fromkeys(names))._replace(net_weights=weights)
 
 
 def _rows(nets: Any) -> list[Any]:
-    """The nets as sequences."""
+    """Return the nets as sequences."""
     try:
         found = None if isinstance(nets, (str, bytes, set)) else list(nets)
     except TypeError:
@@ -85,7 +85,7 @@ def _rows(nets: Any) -> list[Any]:
 
 
 def _ordered(row: Any) -> Any:
-    """The pins of a net in an order that is the same in every process: sets have none."""
+    """Return the pins of a net in an order that is the same in every process, also for sets."""
     if not isinstance(row, (set, frozenset)):
         return row
     try:
@@ -103,7 +103,7 @@ def _integers(pins: list[Any]) -> np.ndarray:
 
 
 def _are_names(pins: list[Hashable]) -> bool:
-    """Whether pins may name vertices: words, tuples and the like, and integers among them."""
+    """Whether pins may be names of vertices, such as text and tuples, also with integers."""
     for pin in pins:
         number = isinstance(pin, (Number, np.bool_)) and (
             isinstance(pin, bool) or not isinstance(pin, Integral))
@@ -114,7 +114,7 @@ def _are_names(pins: list[Hashable]) -> bool:
 
 
 def _numbered(offsets: np.ndarray, pins: list[Hashable], names: dict[Hashable, None]) -> NetInput:
-    """Pins as numbers of their names."""
+    """Return nets with the numbers of names as pins."""
     number = {name: vertex for vertex, name in enumerate(names)}
     for place, pin in enumerate(pins):
         if pin not in number:
@@ -124,15 +124,15 @@ def _numbered(offsets: np.ndarray, pins: list[Hashable], names: dict[Hashable, N
     return NetInput(offsets, found, len(number), names=list(names))
 
 
-# Hypergraphs of the Python libraries HyperNetX, XGI and hypergraphx, known by their methods ----
+# Hypergraphs of the libraries HyperNetX, XGI and hypergraphx, recognised by their methods ------
 
 
 WEIGHT = "weight"
-"""The attribute of nets that is read as their weight, 1 where it is missing."""
+"""The attribute of nets that is read as their weight, 1 if it is missing."""
 
 
 def reader_of_nets(obj: GraphLike) -> Callable[[Any], NetInput] | None:
-    """What makes nets of an object of these libraries, named by its nodes; None if it is none."""
+    """Return the function that reads nets of an object of these libraries, else None."""
     if hasattr(obj, "get_nodes") and hasattr(obj, "get_edges"):
         return _of_hypergraphx
     if hasattr(obj, "incidence_dict") and hasattr(obj, "nodes"):

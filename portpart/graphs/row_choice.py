@@ -22,11 +22,11 @@ UNCHOSEN = -1
 
 
 class EntryChoice(kl.Record):
-    """Says which entries of rows are listed, and by which numbers."""
+    """A rule for the entries of rows that are listed, and for their numbers."""
 
 
 class Flags(EntryChoice):
-    """Entries are listed whose items are flagged."""
+    """The rule that lists entries of flagged items."""
 
     flags: Array
 
@@ -40,7 +40,7 @@ class EntryRows(kl.Record):
     numbers : array of int, or None
         The number of each entry.
     places : array of int64, or None
-        Where each entry stands in the rows that these are of.
+        The place of each entry in the original rows.
     """
 
     offsets: Array
@@ -50,14 +50,14 @@ class EntryRows(kl.Record):
 
 @dataclass(frozen=True)
 class EntryNumbers(kl.Static):
-    """How entries get numbers, and what is listed.
+    """The numbers of entries, and the kind of list.
 
     Attributes
     ----------
     number : device function
-        (block, item, choice, width) -> a number, or -1 for an item that is not listed.
+        (block, item, choice, width) -> the number of an item, -1 if it is not listed.
     are_pairs : bool
-        Whether the list holds blocks and rows, each as one number, or rows.
+        Whether the list has pairs of blocks and rows, each as one key, or rows.
     keeps_numbers, keeps_places : bool
     """
 
@@ -70,7 +70,7 @@ class EntryNumbers(kl.Static):
 def listed_entries(space: ExecutionSpace, listed: Array, rows: Csr, mean: float,
                    choice: EntryChoice, width: int, way: EntryNumbers, dtype: DTypeLike = np.int64,
                    numbers: DTypeLike = np.int32) -> EntryRows:
-    """The listed rows with the entries that have a number.
+    """Return the listed rows with the entries that have a number.
 
     Parameters
     ----------
@@ -78,15 +78,15 @@ def listed_entries(space: ExecutionSpace, listed: Array, rows: Csr, mean: float,
     listed : array of int
     rows : Csr
     mean : float
-        Entries of a row, about.
+        Approximate number of entries of a row.
     choice : EntryChoice
     width : int
-        The number of items that stand in rows.
+        Number of different entries of rows.
     way : EntryNumbers
     dtype : dtype
-        Of offsets.
+        Type of offsets.
     numbers : dtype
-        Of numbers.
+        Type of numbers.
     """
     count, team, num_rows = len(listed), team_for(mean), len(rows.begin)
     counts = space.empty(count, np.int32)
@@ -103,14 +103,14 @@ def listed_entries(space: ExecutionSpace, listed: Array, rows: Csr, mean: float,
 
 def chosen_entries(space: ExecutionSpace, listed: Array, rows: Csr, mean: float, flags: Array,
                    dtype: DTypeLike) -> tuple[Array, Array]:
-    """Offsets of the listed rows without what is not flagged, and the places of what stays."""
+    """Return offsets of the listed rows with flagged entries only, and the places of these."""
     made = listed_entries(space, listed, rows, mean, Flags(flags), len(flags), FLAGGED, dtype)
     return made.offsets, made.places
 
 
 def chosen_vertices(space: ExecutionSpace, vertices: ArrayLike, n: int,
                     what: str) -> tuple[Array, Array, Array]:
-    """Numbers of vertices, checked; which vertices are among them, and their places there.
+    """Return the checked numbers of chosen vertices, their flags, and their places in the list.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def chosen_vertices(space: ExecutionSpace, vertices: ArrayLike, n: int,
     vertices : array_like of int, or of bool with shape (n,)
     n : int
     what : str
-        What an error calls them.
+        Their word in messages.
 
     Returns
     -------
@@ -144,21 +144,21 @@ def chosen_vertices(space: ExecutionSpace, vertices: ArrayLike, n: int,
     space.parallel_for(len(given), note_choice, given, n, places, wrong)
     _refuse(space, given, item_of(space, wrong, 0), f"no vertex; the graph has {n}", what)
     space.parallel_for(len(given), check_choice, given, places, wrong)
-    _refuse(space, given, item_of(space, wrong, 0), "there twice", what)
+    _refuse(space, given, item_of(space, wrong, 0), "repeated", what)
     listed = given.astype(np.int32)
     space.parallel_for(len(listed), mark_number, listed, 0, flags)
     return listed, flags, places
 
 
 def _refuse(space: ExecutionSpace, given: Array, place: int, why: str, what: str) -> None:
-    """Raise if there is such a place."""
+    """Raise if `place` is the place of an invalid vertex."""
     if place < len(given):
         raise InputError(f"{what}[{place}] is {item_of(space, given, place)}, which is {why}")
 
 
 @kl.kernel
 def note_choice(i, given, n, places, wrong):
-    """places[v] = the last place where v stands; wrong[0] = the first one of no vertex.  Atomic."""
+    """Set places[v] to the last place of v, and wrong[0] to the first invalid place.  Atomic."""
     v = given[i]
     if v < 0 or v >= n:
         kl.atomic_min(wrong, 0, i)
@@ -168,14 +168,14 @@ def note_choice(i, given, n, places, wrong):
 
 @kl.kernel
 def check_choice(i, given, places, wrong):
-    """wrong[0] = the first place of a vertex that stands at another one, too.  Atomic."""
+    """Set wrong[0] to the first place of a vertex that has another place.  Atomic."""
     if places[given[i]] != i:
         kl.atomic_min(wrong, 0, i)
 
 
 @kl.device
 def flagged(block, item, choice: Flags, width):
-    """0 if an item is flagged, else -1."""
+    """Return 0 if an item is flagged, else -1."""
     return kl.int64(choice.flags[item] != 0) - 1
 
 
@@ -185,7 +185,7 @@ FLAGGED = EntryNumbers(flagged, are_pairs=False, keeps_numbers=False)
 @kl.kernel
 def count_entries(i, listed, num_rows, rows: Csr, choice: EntryChoice, width, counts,
                   way: EntryNumbers):
-    """counts[i] = entries of row i of the list that have a number.  A team."""
+    """Set counts[i] to the entries of listed row i that have a number.  Called by one team."""
     block = kl.int64(listed[i]) // num_rows if way.are_pairs else kl.int64(0)
     row = kl.int64(listed[i]) % num_rows if way.are_pairs else kl.int64(listed[i])
     count = kl.int64(0)
@@ -199,7 +199,7 @@ def count_entries(i, listed, num_rows, rows: Csr, choice: EntryChoice, width, co
 @kl.kernel
 def list_entries(i, listed, num_rows, rows: Csr, choice: EntryChoice, width, made: EntryRows,
                  way: EntryNumbers):
-    """List these entries of row i of the list, in their order.  A team."""
+    """List the entries of listed row i that have a number, in order.  Called by one team."""
     block = kl.int64(listed[i]) // num_rows if way.are_pairs else kl.int64(0)
     row = kl.int64(listed[i]) % num_rows if way.are_pairs else kl.int64(listed[i])
     next_place = kl.int64(made.offsets[i])

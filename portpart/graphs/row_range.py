@@ -1,4 +1,4 @@
-"""Rows of a range of vertices, as one rank holds them, and their checks."""
+"""Rows of a range of vertices, which one rank holds, and their checks."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from portpart.graphs.structure import MAX_INT32
 from portpart.graphs.weights import NOT_NEGATIVE, surveyed_weights, total_of
 from portpart.options import checked_integer
 
-# Rows of a range of vertices: what one of several owners holds of a graph ----------------------
+# Rows of a range of vertices: the part of a graph that one of several ranks holds --------------
 
 
 MAX_ROWS = 2**62
-"""Vertices that a graph may have of which only ranges are in memory."""
+"""Maximum number of vertices of a graph of which only ranges are in memory."""
 
 VERTEX_COST = 4
-"""A vertex counts as much as this many arcs, where ranges must have equal cost."""
+"""A vertex counts as this many arcs in the cost of a range."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -84,12 +84,12 @@ class Rows:
 
 
 def checked_range(first: int, last: int, num_vertices: int) -> tuple[int, int]:
-    """The borders of a range of vertices, as integers.
+    """Return the borders of a range of vertices as integers.
 
     Raises
     ------
     InputError
-        If they are no integers, descend, or are beyond the vertices.
+        If they are not integers, descend, or are outside 0 ... `num_vertices`.
     """
     low = checked_integer("first", first, 0, num_vertices)
     high = checked_integer("last", last, 0, num_vertices)
@@ -99,18 +99,18 @@ def checked_range(first: int, last: int, num_vertices: int) -> tuple[int, int]:
 
 
 def id_dtype(num_vertices: int) -> np.dtype:
-    """The type of the ids of a graph of this many vertices: int32 below 2^31 of them."""
+    """Return the type of the ids of a graph of this many vertices: int32 below 2^31."""
     return np.dtype(np.int32 if num_vertices <= MAX_INT32 else np.int64)
 
 
 def balanced_borders(offset_at: Callable[[int], int], num_vertices: int, num_arcs: int,
                      size: int, vertex_cost: int) -> list[int]:
-    """Borders of `size` ranges of about equal cost, by binary search.
+    """Return the borders of `size` ranges of about equal cost, by binary search.
 
     Parameters
     ----------
     offset_at : callable
-        ``offset_at(v)``: arcs of the vertices before v.
+        ``offset_at(v)``: the number of arcs of the vertices before v.
     num_vertices, num_arcs : int
     size : int
     vertex_cost : int
@@ -136,9 +136,9 @@ def balanced_borders(offset_at: Callable[[int], int], num_vertices: int, num_arc
     return [*borders, num_vertices]
 
 
-# Rows of a range that are checked: ends, weights, no loops -------------------------------------
+# Checks of the rows of a range: ends, weights, loops -------------------------------------------
 #
-# Whether arcs have reverse arcs shows in all rows of a graph only.
+# Reverse arcs cannot be checked here: that needs all rows of a graph.
 
 
 BAD_TARGET, NEGATIVE_WEIGHT, LOOPS = 0, 1, 2
@@ -147,24 +147,23 @@ BAD_TARGET, NEGATIVE_WEIGHT, LOOPS = 0, 1, 2
 def checked_rows(first: int, num_vertices: int, offsets: Array, targets: Array,
                  weights: Array | None, vertex_weights: Array | None,
                  space: ExecutionSpace | str) -> Rows:
-    """Rows in the memory of `space`, without their loops.
+    """Return checked rows in the memory of `space`, without loops.
 
     Parameters
     ----------
     first, num_vertices : int
     offsets : array of int64
-        From 0 to the number of targets, ascending.  All arrays are of the host, or of `space`.
+        From 0 to the number of targets, ascending.  All arrays are on the host, or in `space`.
     targets : array of int32 or int64
     weights : array of int32 or int64, or None
-        They keep their type, so that those of all ranges have the same.
+        They keep their type, so that it is the same for all ranges.
     vertex_weights : array of integers or None
     space : ExecutionSpace or str
 
     Raises
     ------
     InputError
-        Its `vertex` is the one with the first target that is no vertex, or with the first negative
-        weight.
+        Its `vertex` has the first target that is not a vertex, or the first negative weight.
     """
     count, num_arcs, where = len(offsets) - 1, len(targets), backends.as_space(space)
     here = backends.space("cpu") if isinstance(offsets, np.ndarray) else where
@@ -191,7 +190,7 @@ def checked_rows(first: int, num_vertices: int, offsets: Array, targets: Array,
 
 
 def _checked_masses(space: ExecutionSpace, first: int, weights: Array) -> Array:
-    """Vertex weights as int64, none of which may be negative."""
+    """Return vertex weights as int64; raise if one is negative."""
     wide = weights.astype(np.int64, copy=False)
     place, _ = surveyed_weights(space, wide, "vertex weights")
     if place is not None:
@@ -202,7 +201,7 @@ def _checked_masses(space: ExecutionSpace, first: int, weights: Array) -> Array:
 
 def _arc_at(space: ExecutionSpace, arc: int, first: int, offsets: Array, targets: Array,
             weights: Array | None) -> tuple[int, int, Any]:
-    """Tail, head and weight of an arc."""
+    """Return tail, head and weight of an arc."""
     tail = first + int(np.searchsorted(space.to_host(offsets), arc, side="right")) - 1
     return tail, item_of(space, targets, arc), None if weights is None else item_of(
         space, weights, arc)
@@ -210,7 +209,7 @@ def _arc_at(space: ExecutionSpace, arc: int, first: int, offsets: Array, targets
 
 @kl.kernel
 def survey_row(i, first, num_vertices, offsets, targets, weights, found):
-    """Note the smallest arcs with bad ends and weights in `found`, and count loops; atomic."""
+    """Store the first arcs with invalid ends and weights in `found`, and count loops; atomic."""
     v = first + i
     for arc in range(offsets[i] + kl.lane(), offsets[i + 1], kl.team_size()):
         u = kl.int64(targets[arc])

@@ -1,8 +1,8 @@
-"""Rows with spare room, whose elements stand in one pool: what graphs that change are kept in.
+"""Rows with slack in one pool of elements, for graphs that change.
 
-Row r has the elements ``begin[r] ... end[r] - 1`` of the pool, ascending, and room for
-``capacity[r]``.  Packed rows are the case without spare room; their pool is taken over as it is and
-copied before the first change.  A row that outgrows its place gets a larger one behind all others.
+Row r has the elements ``begin[r] ... end[r] - 1`` of the pool, ascending, and a capacity of
+``capacity[r]`` elements.  Packed rows have no slack; their pool is borrowed, and copied before the
+first change.  An outgrown row moves to a larger place behind all others.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 TEAM, WIDE_TEAM = 8, 256
 
 SPARE_ROWS, SPARE_ELEMENTS = 1 << 16, 1 << 18
-"""Arrays of up to this many rows, and pools of this many elements, double; others grow by an
-eighth.
+"""Arrays of up to this many rows, and pools of up to this many elements, double; larger ones grow
+more slowly, see `with_spare`.
 """
 
 
 class EditableRows(kl.Record):
-    """Rows as kernels that change them see them.
+    """Rows that kernels can change.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class EditableRows(kl.Record):
     elements : array of int32
         The pool.
     weights : array of int32 or int64, or None
-        Of the elements; None means 1.
+        Weights of the elements; None means 1.
     """
 
     begin: Array
@@ -49,18 +49,20 @@ class EditableRows(kl.Record):
 
 
 class RowGrowth(kl.Record):
-    """How much room a row gets that has outgrown its place, a whole number of units; what is wide.
+    """Rule for the capacity of an outgrown row, in whole units, and for wide rows.
 
     Attributes
     ----------
     percent : int
-        Of the elements that it has then.
+        Capacity in percent of the new number of elements.
     least : int
+        Minimum capacity.
     unit : int
+        Elements of a unit.
     spare : int
         Units that are added.
     wide : int
-        Where more elements move, each does on its own, not by the team of its row.
+        If more elements of a row move, each is a separate item, not one of the row's team.
     """
 
     percent: int
@@ -74,7 +76,7 @@ HALF_MORE = RowGrowth(150, 8, 4, 0)
 
 
 def bucket_list(spare: int = 1) -> RowGrowth:
-    """The rule of a list of buckets of 32 slots, `spare` of which are empty."""
+    """Return the rule of a list of buckets of 32 slots, `spare` of them empty."""
     return RowGrowth(100, 0, 32, spare)
 
 
@@ -85,7 +87,8 @@ class RowStore:
     ----------
     space : ExecutionSpace
     offsets, elements, weights : array
-        Packed rows, each ascending.  The last two are read only until something changes.
+        Packed rows, each ascending.  The last two are never written; they are copied before the
+        first change.
     growth : RowGrowth
     """
 
@@ -102,11 +105,11 @@ class RowStore:
 
     @property
     def pool_length(self) -> int:
-        """Elements that the pool has room for."""
+        """Capacity of the pool, in elements."""
         return len(self.rows.elements)
 
     def reserve_rows(self, count: int) -> None:
-        """Have arrays for at least `count` rows; new ones are empty."""
+        """Reserve arrays for at least `count` rows; new rows are empty."""
         rows, space = self.rows, self.space
         if count > len(rows.begin):
             length = with_spare(count, SPARE_ROWS)
@@ -114,15 +117,15 @@ class RowStore:
                                     for array in (rows.begin, rows.end, rows.capacity))
             self.rows = EditableRows(begin, end, capacity, rows.elements, rows.weights)
 
-    def fits(self, room: int) -> bool:
-        """Whether this many more elements fit behind those in use, in a pool of our own."""
-        return not self.lent and self.used + room <= self.pool_length
+    def fits(self, number: int) -> bool:
+        """Whether an own pool has space for this many more elements."""
+        return not self.lent and self.used + number <= self.pool_length
 
-    def reserve(self, room: int) -> None:
-        """Have a pool of our own that this many more elements fit in."""
-        if self.fits(room):
+    def reserve(self, number: int) -> None:
+        """Reserve an own pool with space for this many more elements."""
+        if self.fits(number):
             return
-        length = with_spare(self.used + room, SPARE_ELEMENTS)
+        length = with_spare(self.used + number, SPARE_ELEMENTS)
 
         def longer(old: Array) -> Array:
             new = self.space.empty(length, old.dtype)
@@ -131,10 +134,10 @@ class RowStore:
 
         self._replace(length, self.rows, self.used, longer)
 
-    def compact(self, roomy: bool = False) -> None:
-        """Move rows together, if that leaves spare room or none is asked for.
+    def compact(self, if_slack: bool = False) -> None:
+        """Move rows together; with `if_slack` only if the pool then has its usual slack.
 
-        Rows that have shrunk give room back.
+        Rows that have shrunk lose capacity.
         """
         rows, space = self.rows, self.space
         count = len(rows.begin)
@@ -143,7 +146,7 @@ class RowStore:
         places = offsets_from_counts(space, capacity)
         used = int(space.to_host(places[count:])[0])
         length = self.pool_length
-        if roomy and with_spare(used, SPARE_ELEMENTS) > length:
+        if if_slack and with_spare(used, SPARE_ELEMENTS) > length:
             return
         dtype = places_dtype(length)
         begin = places[:-1].astype(dtype)
@@ -154,7 +157,7 @@ class RowStore:
 
     def _replace(self, length: int, rows: EditableRows, used: int,
                  change: Callable[[Array], Array]) -> None:
-        """Take another pool, after all that could fail."""
+        """Replace the pool; the last step, after those that can fail."""
         elements, weights = self.rows.elements, self.rows.weights
         dtype = places_dtype(length)
         begin, end = (array.astype(dtype, copy=False) for array in (rows.begin, rows.end))
@@ -163,7 +166,7 @@ class RowStore:
         self.used, self.lent = used, False
 
     def reserve_weights(self, dtype: DTypeLike) -> None:
-        """Have weights of at least this type."""
+        """Reserve weights of at least this type."""
         rows = self.rows
         if rows.weights is None:
             weights = self.space.full(self.pool_length, 1, dtype)
@@ -175,15 +178,15 @@ class RowStore:
 
     def packed(self, count: int, chosen: Array | None, number: Array | None,
                ) -> tuple[Array, Array, Array | None]:
-        """Offsets, elements and weights of the first `count` rows without spare room.
+        """Return offsets, elements and weights of the first `count` rows without slack.
 
         Parameters
         ----------
         count : int
         chosen : array or None
-            The rows that are kept, ascending, where that is not all; others are empty.
+            The rows to keep, ascending; other rows must be empty.  None means all.
         number : array or None
-            What elements are called there.
+            The new id of each element; None keeps the ids.
         """
         rows, space = self.rows, self.space
         begin, end = rows.begin[:count], rows.end[:count]
@@ -201,17 +204,17 @@ class RowStore:
 
 
 def places_dtype(length: int) -> np.dtype:
-    """The type of places in a pool."""
+    """Return the type for places in a pool of this length."""
     return np.dtype(np.int32 if length <= MAX_INT32 else np.int64)
 
 
 def with_spare(count: int, doubled: int) -> int:
-    """Room for this many and an eighth more; up to `doubled`, for twice as many."""
+    """Return a capacity for `count`: twice as many up to `doubled`, for large counts 9/8."""
     return count + max(count // 8, min(count, doubled))
 
 
 def with_last(space: ExecutionSpace, places: Array, chosen: Array) -> Array:
-    """The places of chosen rows, and the last one."""
+    """Return the places of chosen rows, and the last place."""
     result = space.empty(len(chosen) + 1, places.dtype)
     result[:-1] = places[:-1][chosen]
     result[-1:] = places[-1:]
@@ -219,7 +222,7 @@ def with_last(space: ExecutionSpace, places: Array, chosen: Array) -> Array:
 
 
 def extended(space: ExecutionSpace, array: Array, length: int, value: Any) -> Array:
-    """A longer copy of an array, whose new elements are `value`."""
+    """Return a longer copy of an array; its new elements are `value`."""
     result = space.empty(length, array.dtype)
     result[: len(array)] = array
     result[len(array) :] = value
@@ -227,10 +230,10 @@ def extended(space: ExecutionSpace, array: Array, length: int, value: Any) -> Ar
 
 
 @kl.device
-def room_for(needed, growth: RowGrowth):
-    """Capacity of a row that moves when it has this many elements."""
-    wanted = (needed * growth.percent + 99) // 100
-    return max(growth.least, growth.unit * ((wanted + growth.unit - 1) // growth.unit
+def capacity_for(needed, growth: RowGrowth):
+    """Return the capacity of a moved row with this many elements."""
+    grown = (needed * growth.percent + 99) // 100
+    return max(growth.least, growth.unit * ((grown + growth.unit - 1) // growth.unit
                                             + growth.spare))
 
 
@@ -251,20 +254,20 @@ def set_weight(place, weight, rows: EditableRows):
 
 @kl.device
 def place_row(row, begin, end, rows: EditableRows):
-    """Say where the elements of a row are."""
+    """Set the place of a row."""
     rows.begin[row] = begin
     rows.end[row] = end
 
 
 @kl.device
 def set_capacity(row, capacity, rows: EditableRows):
-    """Say how many elements a row has room for."""
+    """Set the capacity of a row."""
     rows.capacity[row] = kl.int32(capacity)
 
 
 @kl.kernel
 def take_over_row(row, offsets, count, rows: EditableRows):
-    """Row `row` is where it is packed; those behind all are empty."""
+    """Write the place and the capacity of a packed row; rows behind the last one are empty."""
     begin = offsets[min(row, count)]
     end = offsets[min(row + 1, count)]
     place_row(row, begin, end, rows)
@@ -273,19 +276,19 @@ def take_over_row(row, offsets, count, rows: EditableRows):
 
 @kl.kernel
 def tighten(row, rows: EditableRows, growth: RowGrowth, capacity):
-    """capacity[row] = no more than a row of its size gets; empty rows have none."""
+    """Limit the capacity of a row to that of a moved row of its size; 0 for empty rows."""
     count = kl.int64(rows.end[row]) - kl.int64(rows.begin[row])
-    wanted = kl.int64(0)
+    limited = kl.int64(0)
     if count > 0:
-        wanted = max(count, min(kl.int64(rows.capacity[row]), room_for(count, growth)))
-    capacity[row] = kl.int32(wanted)
+        limited = max(count, min(kl.int64(rows.capacity[row]), capacity_for(count, growth)))
+    capacity[row] = kl.int32(limited)
 
 
 def copied_rows(space: ExecutionSpace, rows: EditableRows, places: Array, source: Array,
                 length: int, names: Array | None, widest: int) -> Array:
-    """Rows at new places of a new pool, under other names if there are any.
+    """Return a new pool with rows at new places, with elements renamed if `names` is given.
 
-    Rows beyond `widest` are copied apart, by wider teams.
+    Rows with more than `widest` elements are copied separately, by wider teams.
     """
     result = space.empty(length, source.dtype)
     space.parallel_for(len(rows.begin), copy_row, None, rows, places, source, names, result, widest,
@@ -298,7 +301,7 @@ def copied_rows(space: ExecutionSpace, rows: EditableRows, places: Array, source
 
 @kl.kernel
 def copy_row(i, listed, rows: EditableRows, places, source, names, result, widest):
-    """Copy the elements of a row, which may be listed, to its new place, unless it is too wide."""
+    """Copy the elements of row or listed row i to its new place, unless there are too many."""
     row = kl.value_or(listed, i, i)
     begin = kl.int64(rows.begin[row])
     end = kl.int64(rows.end[row])

@@ -1,4 +1,4 @@
-"""What graphs and hypergraphs have in common: rows, sizes, sums, and how they are shown."""
+"""The common part of graphs and hypergraphs: rows, sizes, sums, and display."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-# The rows of a graph as kernels see them -------------------------------------------------------
+# The rows of a graph for kernels ---------------------------------------------------------------
 
 
 class Csr(kl.Record):
@@ -25,13 +25,13 @@ class Csr(kl.Record):
     Attributes
     ----------
     begin, end : array of int32 or int64, shape (n,)
-        Of a plain graph two views of the same offsets.
+        For a plain graph two views of the same offsets.
     targets : array of int32, shape (num_arcs,)
     weights : array of int32 or int64, shape (num_arcs,), or None
     vertex_weights : array of int64, shape (n,), or None
     global_ids : array of int32 or int64, or None
-        Ids of the vertices in the whole graph, where these are some of its rows.  What is drawn or
-        decided by ids is by these, and so comes out as in the whole graph.
+        Ids of the vertices in the whole graph, if these are some of its rows.  Hashes and
+        comparisons use these ids, so that results are those of the whole graph.
     """
 
     begin: Array
@@ -43,19 +43,19 @@ class Csr(kl.Record):
 
 
 def rows_of(offsets: Array, entries: Array) -> Csr:
-    """Rows without weights as kernels take them."""
+    """Return rows without weights for kernels."""
     return Csr(offsets[:-1], offsets[1:], entries, None, None, None)
 
 
 @kl.device
 def global_id(v, graph: Csr):
-    """The id of v in the whole graph."""
+    """Return the id of v in the whole graph."""
     return kl.value_or(graph.global_ids, v, v)
 
 
 @kl.device
 def degree_of(v, graph: Csr):
-    """Number of v's arcs."""
+    """Return the number of arcs of v."""
     return kl.int64(graph.end[v]) - kl.int64(graph.begin[v])
 
 
@@ -68,14 +68,14 @@ MAX_INT32_ARCS = 2**31 - 1
 MAX_INT32 = 2**31 - 1
 
 
-# What graphs and hypergraphs have in common for moves of vertices between blocks ---------------
+# The common part of graphs and hypergraphs for moves of vertices between blocks ----------------
 
 
 class Measures(Protocol):
-    """Sizes and sums of a graph: what decides how it is worked on.
+    """Sizes and sums of a graph, on which decisions of algorithms depend.
 
-    Where a graph is some rows of a whole one, sizes of arrays and loops are those of the rows, and
-    what decides is asked of the whole.
+    If a graph is some rows of a whole one, arrays and loops have the sizes of the rows, and
+    decisions depend on the measures of the whole.
     """
 
     @property
@@ -107,7 +107,7 @@ class Measures(Protocol):
         """The smallest of int32 and int64 that holds the sums of weights of any vertex."""
 
     def mean_joint_weight(self, factor: int) -> int:
-        """Mean weight of an arc or a net, times a factor."""
+        """Return the mean weight of an arc or a net, times a factor."""
 
 
 class WithMeasures(Protocol):
@@ -115,19 +115,19 @@ class WithMeasures(Protocol):
 
     @property
     def whole(self) -> Measures:
-        """Of the whole graph: itself, unless it is some rows of another one."""
+        """The measures of the whole graph: the graph itself, unless it is some rows of another."""
 
 
 class Structure(Measures, WithMeasures, Protocol):
-    """Vertices with weights, and for each a row of what it is joined by: arcs, or nets."""
+    """Vertices with weights, and a row of arcs or nets for each vertex."""
 
     @property
     def type_key(self) -> tuple[np.dtype | None, ...]:
-        """The dtypes of the arrays: what compiled programs depend on."""
+        """The dtypes of the arrays, on which compiled programs depend."""
 
     @property
     def csr(self) -> Csr:
-        """The rows as kernels take them."""
+        """The rows for kernels."""
 
     @property
     def vertex_weights(self) -> Array | None:
@@ -139,7 +139,7 @@ class Structure(Measures, WithMeasures, Protocol):
 
 
 class NetStructure(Structure, Protocol):
-    """The same of vertices that nets join."""
+    """A structure whose rows are nets."""
 
     @property
     def num_nets(self) -> int:
@@ -147,14 +147,14 @@ class NetStructure(Structure, Protocol):
 
     @property
     def max_net_size(self) -> int:
-        """No fewer than the pins of any net."""
+        """Upper limit of the number of pins of a net."""
 
 
-# What all graphs have: sizes and sums, also of one of which a rank has some rows, and copies ----
+# Sizes and sums of all graphs, also of those of which a rank has some rows, and copies ---------
 
 
 class ArcMeasures:
-    """What follows from the numbers of vertices and arcs and from the weight of all arcs."""
+    """Measures that follow from the numbers of vertices and arcs and the weight of all arcs."""
 
     __slots__ = ()
 
@@ -179,7 +179,7 @@ class ArcMeasures:
         return self.num_arcs / max(1, self.num_vertices)
 
     def mean_joint_weight(self, factor: int) -> int:
-        """Mean weight of an arc, times a factor."""
+        """Return the mean weight of an arc, times a factor."""
         return self.total_arc_weight * factor // max(1, self.num_arcs)
 
     @property
@@ -192,7 +192,7 @@ class ArcMeasures:
 class GraphTotals(ArcMeasures):
     """Sizes of a whole graph, equal on all ranks that have rows of it.
 
-    What is decided by them is decided as on one device (`graph.whole`).
+    Decisions that depend on them are those of one device (`graph.whole`).
 
     Attributes
     ----------
@@ -210,14 +210,14 @@ class GraphTotals(ArcMeasures):
 
 
 SQUARES = " squares"
-"""Sums of squared lengths of rows are known under the name of the rows and this."""
+"""Suffix to the name of rows, for the sum of their squared lengths."""
 
 PLURALS = {"edge": "edges", "net": "nets", "vertex": "vertices"}
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class GraphOfSpace:
-    """What a graph and a hypergraph share: arrays in the memory of a space, and their sums."""
+    """The common part of graph and hypergraph: arrays in the memory of a space, and their sums."""
 
     if TYPE_CHECKING:
         @property
@@ -254,35 +254,35 @@ class GraphOfSpace:
 
     @property
     def type_key(self) -> tuple[np.dtype | None, ...]:
-        """The dtypes of the arrays: what compiled programs depend on."""
+        """The dtypes of the arrays, on which compiled programs depend."""
         arrays = (*self.arrays.values(), getattr(self, "global_ids", None))
         return tuple(None if array is None else array.dtype for array in arrays)
 
     def _total(self, name: str, weights: Array | None, count: int) -> int:
         if name not in self._totals:
-            with self.space.counters.put_back():  # the first caller would pay for all
+            with self.space.counters.put_back():  # else the first caller would count the work
                 self._totals[name] = count if weights is None else sum_of(self.space, weights)
         return self._totals[name]
 
-    def _measure(self, name: str, offsets: Array, wanted: str | None = None) -> int:
-        """What is known of rows: under the name the longest one, and of all the `SQUARES`."""
-        if (wanted or name) not in self._totals:
+    def _measure(self, name: str, offsets: Array, measure: str | None = None) -> int:
+        """Return a measure of rows: the longest one under `name`, or the sum of `SQUARES`."""
+        if (measure or name) not in self._totals:
             mean = self.num_entries // max(1, len(offsets) - 1)
             with self.space.counters.put_back():
                 longest, self._totals[name + SQUARES] = self.space.read(
                     row_measures(self.space, offsets),
                     lambda: [2 * mean, 2 * mean * self.num_entries])
             self._totals.setdefault(name, longest)
-        return self._totals[wanted or name]
+        return self._totals[measure or name]
 
     def to(self, space: ExecutionSpace | str) -> Self:
-        """The same in the memory of `space`; the same object if it is there already.
+        """Return a copy in the memory of `space`; the same object if it is there already.
 
         Parameters
         ----------
         space : ExecutionSpace or str
-            A space, or the name of a device as :func:`portpart.space` takes it: ``"cpu"``,
-            ``"cuda"``, ``"cuda:1"``.
+            A space, or the name of a device, as in :func:`portpart.space`: ``"cpu"``, ``"cuda"``,
+            ``"cuda:1"``.
 
         Returns
         -------
@@ -337,7 +337,7 @@ class GraphOfSpace:
 
 
 def from_pickle(kind: type[GraphOfSpace], *values: Any) -> GraphOfSpace:
-    """The graph or hypergraph of unpickled or copied values."""
+    """Return the graph or hypergraph of unpickled or copied values."""
     graph = kind(*values)
     read_only(graph.arrays.values())
     return graph
@@ -350,18 +350,18 @@ def read_only(arrays: Iterable[Array | None]) -> None:
             array.flags.writeable = False
 
 
-# Names and values below each other: lines for terminals, tables for notebooks ------------------
+# Names and values in rows: lines for terminals, tables for notebooks ---------------------------
 
 
 TABLE = "color:inherit;border-collapse:collapse;margin:.3em 0;font-variant-numeric:tabular-nums"
 TITLE = "text-align:left;padding:.2em .8em .3em 0;border-bottom:1px solid rgba(128,128,128,.5)"
 NAME = "text-align:left;font-weight:normal;opacity:.75;padding:.1em 1.2em .1em 0"
 VALUE = "text-align:left;padding:.1em .8em .1em 0"
-"""Styles without colours of text or background: both are those of the page, light or dark."""
+"""Styles without colours: text and background have the colours of the page, light or dark."""
 
 
 def table(title: str, facts: Iterable[tuple[str, object]]) -> str:
-    """A table of two columns as HTML, all text escaped.
+    """Return a table of two columns as HTML, all text escaped.
 
     Parameters
     ----------
@@ -373,7 +373,7 @@ def table(title: str, facts: Iterable[tuple[str, object]]) -> str:
     -------
     str
     """
-    from html import escape  # 0.3 MB that only notebooks need
+    from html import escape  # 0.3 MB, only for notebooks
 
     rows = "".join(f'<tr style="background:none"><th style="{NAME}">{escape(name)}</th>'
                    f'<td style="{VALUE}">{escape(shown(value))}</td></tr>'
@@ -383,13 +383,13 @@ def table(title: str, facts: Iterable[tuple[str, object]]) -> str:
 
 
 def aligned(facts: Mapping[str, object]) -> str:
-    """A line for each name and value, the values below each other."""
+    """Return a line for each name and value, with aligned values."""
     width = max(map(len, facts))
     return "\n".join(f"{name:<{width}}  {shown(value)}" for name, value in facts.items())
 
 
 def shown(value: object) -> str:
-    """A value as text: integers with thousands separators, other numbers with four decimals."""
+    """Return a value as text: integers with thousands separators, floats with four decimals."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return str(value)
     return f"{value:,}" if isinstance(value, int) else f"{value:,.4f}"

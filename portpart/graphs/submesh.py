@@ -24,7 +24,7 @@ from portpart.graphs.incidence import Incidence
 from portpart.graphs.structure import rows_of, table
 
 DUPLICATE = 1
-"""VTK's mark of cells and points that are another piece's own."""
+"""VTK's mark for cells and points that another piece owns."""
 
 M = TypeVar("M")  # Mesh, which imports this module
 
@@ -140,17 +140,17 @@ class BlockElements(NamedTuple):
 
 def pieces_of(by_element: Incidence, by_node: Incidence, part: np.ndarray, node_part: np.ndarray,
               ghosts: int, k: int) -> list[BlockElements]:
-    """The elements and nodes of each block.
+    """Return the elements and nodes of each block.
 
     Parameters
     ----------
     by_element, by_node : Incidence
         The nodes of each element, and the elements of each node.
     part, node_part : ndarray of int32
-        The block of each element, and of each node one that has an element of it.
+        The block of each element, and of each node: a block of one of its elements.
     ghosts : int
-        A block gets the elements of other blocks that are at most this many steps away; a step
-        leads from an element to one that shares a node with it.
+        Ghosts are elements of other blocks that are at most this many steps away; a step leads from
+        an element to one that shares a node with it.
     k : int
     """
     space = backends.space("cpu")
@@ -186,7 +186,7 @@ def pieces_of(by_element: Incidence, by_node: Incidence, part: np.ndarray, node_
 
 def _shared_nodes(pairs: Array, known: BlockPairs, num_nodes: int,
                   k: int) -> list[dict[int, np.ndarray]]:
-    """For each block the local numbers of the nodes that it shares with each other one.
+    """Return for each block the local numbers of the nodes that it shares with each other block.
 
     `pairs` are blocks and the nodes of their elements.
     """

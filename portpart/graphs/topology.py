@@ -1,4 +1,4 @@
-"""Machines that processes are mapped to: hierarchies of equal parts, or any distances at all."""
+"""Machines for process mapping: regular hierarchies, or arbitrary distances."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Topology:
 
     @classmethod
     def from_matrix(cls, matrix: ArrayLike) -> Topology:
-        """A machine given by the distances between all pairs of its elements.
+        """Return a machine with given distances between all pairs of its elements.
 
         Parameters
         ----------
@@ -114,26 +114,26 @@ class Topology:
 
     @property
     def group_sizes(self) -> tuple[int, ...]:
-        """Elements below a place of each level: of a ``"4:8:6"`` 1, 4, 32 and 192."""
+        """Number of elements in a place of each level: for ``"4:8:6"`` 1, 4, 32 and 192."""
         return tuple(math.prod(self.arities[:level]) for level in range(len(self.arities) + 1))
 
     @property
     def max_distance(self) -> int:
-        """Largest distance of two elements."""
+        """Largest distance between two elements."""
         if self.matrix is not None:
             return int(self.matrix.max(initial=0))
         return max((distance for arity, distance in zip(self.arities, self.level_distances)
                     if arity > 1), default=0)
 
     def distance(self, here: Any, there: Any) -> Any:
-        """Distance of two elements, or of the elements of two arrays, pair by pair."""
+        """Return the distance of two elements, or of each pair of elements of two arrays."""
         a, b = self._elements(here), self._elements(there)
         found = self.matrix[a, b] if self.matrix is not None else (
             np.array([0, *self.level_distances])[self._shared_level(a, b)])
         return int(found) if np.ndim(found) == 0 else found
 
     def level(self, here: Any, there: Any) -> Any:
-        """The innermost level that two elements share, 0 if they are one; with a matrix 0 or 1."""
+        """Return the innermost level that two elements share, 0 if equal; with a matrix 0 or 1."""
         a, b = self._elements(here), self._elements(there)
         return self._shared_level(a, b) if self.is_hierarchy else (a != b).astype(np.int64)
 
@@ -149,7 +149,7 @@ class Topology:
         return array.astype(np.int64, copy=False)
 
     def outside(self, depth: int) -> Topology:
-        """The hierarchy from level `depth` on: what lies inside a place of that level is one."""
+        """Return the hierarchy from level `depth` on; each place of that level is one element."""
         made = object.__new__(Topology)
         made.matrix = None
         made.arities, made.level_distances = (self.arities[depth - 1 :],
@@ -172,14 +172,14 @@ class Topology:
 
 
 def checked_topology(value: Any) -> Topology:
-    """The same, if it is a topology."""
+    """Return the topology; raise if it is not one."""
     if not isinstance(value, Topology):
         raise InputError(f"topology is {shown(value)}; it must be a portpart.Topology")
     return value
 
 
 def _warn_of_turned(arities: tuple[int, ...], distances: tuple[int, ...]) -> None:
-    """Warn of distances that fall outwards: levels were given from the outermost in."""
+    """Warn if distances decrease outwards: the outermost level was probably given first."""
     counted = [distance for arity, distance in zip(arities, distances) if arity > 1]
     if any(outer < inner for inner, outer in pairwise(counted)):
         turned = [":".join(map(str, reversed(levels))) for levels in (arities, distances)]
@@ -190,7 +190,7 @@ def _warn_of_turned(arities: tuple[int, ...], distances: tuple[int, ...]) -> Non
 
 
 def _levels(name: str, value: Any, low: int, high: int) -> tuple[int, ...]:
-    """The numbers of a text like 4:8:6 or of a sequence."""
+    """Return the numbers of a text like 4:8:6 or of a sequence."""
     items: Any = value.split(":") if isinstance(value, str) else value
     if isinstance(items, np.ndarray):
         items = items.tolist()
@@ -203,7 +203,7 @@ def _levels(name: str, value: Any, low: int, high: int) -> tuple[int, ...]:
 
 def _level(name: str, value: Any, place: int, item: Any, low: int, high: int) -> int:
     try:
-        # a text is digits alone; int() of other things may take for ever
+        # text must be digits: numbers like 1e999999999 may take for ever
         number = Fraction(int(item)) if isinstance(item, str) else exact_fraction(item)
     except ValueError:
         number = Fraction(-1)

@@ -1,4 +1,4 @@
-"""Weights become integers: checked, or scaled and rounded; none negative, totals within 2**62."""
+"""Converts weights to integers: checked, or scaled and rounded; >= 0, totals within 2**62."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ MAX_TOTAL_WEIGHT = 2**62
 LARGEST_EXACT = float(MAX_TOTAL_WEIGHT)
 
 KEEP, IGNORE, ABS, ROUND = MODES = ("keep", "ignore", "abs", "round")
-"""What becomes of edge weights."""
+"""Treatments of edge weights."""
 
 MAX_EXPONENT = 308
-"""Of powers of ten that float64 holds."""
+"""Exponents of the powers of ten that float64 can hold."""
 
 NOT_NEGATIVE = ('edge weights must be >= 0: weights="abs" takes absolute values, weights="ignore" '
                 "leaves them out")
@@ -36,7 +36,7 @@ ROUNDED_BELOW, SUM_BELOW = 2**31, 2**53
 
 
 def checked_mode(weights: bool | str | None, weight_scale: WrittenNumber | None = None) -> str:
-    """What the option `weights` asks for, one of MODES; refuses a scale that it has no use for."""
+    """Return the treatment that the option `weights` requests, one of MODES; check the scale."""
     mode: Any = KEEP if weights is None else weights
     if isinstance(weights, (bool, np.bool_)):
         mode = KEEP if weights else IGNORE
@@ -64,15 +64,15 @@ def _checked_scale(scale: Any) -> float:
 
 def converted(space: ExecutionSpace, values: Array, mode: str = KEEP,
               scale: Any = None) -> tuple[Array, float]:
-    """Edge weights as int32 or int64, and what they were multiplied by.
+    """Return edge weights as int32 or int64, and their scale.
 
     Parameters
     ----------
     values : array of numbers
-        Self loops do not count: zeros in their place.
+        With zeros for self loops, which do not count.
     mode : {"keep", "abs", "round"}
-        "keep" takes integers in value only; "round" multiplies by the scale and rounds half to
-        even; "abs" takes absolute values, and rounds them if one is fractional.
+        "keep" accepts only values that are integers; "round" multiplies by the scale and rounds
+        half to even; "abs" takes absolute values, and rounds them if one is fractional.
     scale : float, optional
         Default: the largest power of ten for which each result stays below 2**31 and their sum
         below 2**53; with "abs" and nothing fractional 1.
@@ -98,7 +98,7 @@ def converted(space: ExecutionSpace, values: Array, mode: str = KEEP,
 
 
 def _finite(space: ExecutionSpace, values: Array) -> Array:
-    """Numbers as int64 or finite float64."""
+    """Return numbers as int64 or finite float64."""
     if values.dtype.kind not in "iubf" and len(values):
         raise InputError(f"edge_weights are of type {values.dtype}; they must be numbers")
     if values.dtype.kind != "f" and not (
@@ -111,7 +111,7 @@ def _finite(space: ExecutionSpace, values: Array) -> Array:
 
 
 def _scaled(space: ExecutionSpace, values: Array, scale: float) -> tuple[Array, float]:
-    """Integers next to scale * values."""
+    """Return the integers nearest to scale * values, and the scale."""
     if scale == 1 and values.dtype.kind != "f":
         return values, 1
     with np.errstate(over="ignore"):
@@ -125,7 +125,7 @@ def _scaled(space: ExecutionSpace, values: Array, scale: float) -> tuple[Array, 
 
 
 def _scaled_by_default(values: Array) -> tuple[Array, float]:
-    """Integers next to the largest power of ten times `values` that keeps the two limits."""
+    """Return rounded values times the largest power of ten within both limits, and that power."""
     largest = float(values.max()) if len(values) else 0.0
     if largest == 0:
         return values.astype(np.int32), 1
@@ -142,7 +142,7 @@ def _scaled_by_default(values: Array) -> tuple[Array, float]:
 
 
 def _refuse(space: ExecutionSpace, values: Array, bad: Array, what: str) -> None:
-    """Raise if a mask marks any of the edge weights, naming the first."""
+    """Raise if a mask marks an edge weight, naming the first."""
     if not bool(bad.any()):
         return
     entry = int(bad.argmax())
@@ -151,7 +151,7 @@ def _refuse(space: ExecutionSpace, values: Array, bad: Array, what: str) -> None
 
 
 def integral(space: ExecutionSpace, values: Array, what: str) -> Array:
-    """`values` as int32 or int64; floats are accepted when they are integers in value."""
+    """Return `values` as int32 or int64; floats are accepted if their values are integers."""
     kind, size = values.dtype.kind, values.dtype.itemsize
     if kind == "f":
         return _integers_of_floats(space, values, what)
@@ -188,7 +188,7 @@ def _integers_of_floats(space: ExecutionSpace, values: Array, what: str) -> Arra
 
 
 def checked_vertex_weights(space: ExecutionSpace, weights: Array, n: int) -> tuple[Array, int]:
-    """Vertex weights as int64 with their total; raises naming the first bad vertex."""
+    """Return vertex weights as int64 and their total; raise naming the first invalid vertex."""
     if weights.ndim > 1 and weights.shape != (n, 1):
         raise InputError(
             f"vertex_weights have shape {tuple(weights.shape)}: several constraints are not "
@@ -209,12 +209,12 @@ def checked_vertex_weights(space: ExecutionSpace, weights: Array, n: int) -> tup
 
 
 def surveyed_weights(space: ExecutionSpace, weights: Array, what: str) -> tuple[int | None, int]:
-    """The first negative one of these integers, and their total.  Waits for the device once.
+    """Return the place of the first negative integer, and the total.  Synchronises once.
 
     Raises
     ------
     InputError
-        If none is negative and the total passes the limit.
+        If none is negative and the total exceeds the limit.
     """
     size = len(weights)
     found = space.asarray(np.array([size, 0, 0], np.int64))
@@ -226,14 +226,14 @@ def surveyed_weights(space: ExecutionSpace, weights: Array, what: str) -> tuple[
 
 
 def total_of(weights: Array, what: str) -> int:
-    """Sum of non-negative int32 or int64 weights; an error if it passes the limit."""
+    """Return the sum of non-negative int32 or int64 weights; raise if it exceeds the limit."""
     if weights.dtype.itemsize == 4:
         return exact_total(0, weights.sum(dtype=np.int64), what)
     return exact_total((weights >> 32).sum(), (weights & 0xFFFFFFFF).sum(), what)
 
 
 def exact_total(heavy: Any, light: Any, what: str) -> int:
-    """2**32 * heavy + light as a Python int; an error if it passes the limit."""
+    """Return 2**32 * heavy + light as a Python int; raise if it exceeds the limit."""
     total = (int(heavy) << 32) + int(light)
     if total > MAX_TOTAL_WEIGHT:
         raise InputError(
@@ -245,8 +245,9 @@ def exact_total(heavy: Any, light: Any, what: str) -> int:
 
 @kl.kernel
 def survey_weights(item, weights, size, found):
-    """The first negative one of WEIGHTS_PER_ITEM, and sums of the upper and lower halves; atomic,
-    independent of order.
+    """Survey WEIGHTS_PER_ITEM weights: the first negative one, and sums of upper and lower halves.
+
+    Atomic, independent of order.
     """
     begin = item * WEIGHTS_PER_ITEM
     heavy = kl.int64(0)
@@ -266,7 +267,7 @@ def survey_weights(item, weights, size, found):
 
 @kl.kernel
 def convert_to_integer(i, values, integers, first):
-    """integers[i] = values[i]; first[0] gets the smallest place where that is not exact."""
+    """Set integers[i] to values[i], and first[0] to the smallest place where this is not exact."""
     value = kl.float64(values[i])
     if abs(value) <= LARGEST_EXACT:
         integers[i] = kl.int64(value)

@@ -1,4 +1,4 @@
-"""Sessions: graphs that change, with partitions that are kept up to date."""
+"""Sessions: changing graphs with partitions that are updated after each batch of edits."""
 
 from portpart.base.doors import door
 

@@ -1,7 +1,7 @@
-"""Files of sessions: the graph, the partition, and all that was asked for.
+"""Files of sessions: the graph, the partition, and the options.
 
-A file is an .npz archive.  What `write_session` writes is read again, exactly; any other file is
-refused by the checks that callers' arrays and options meet, whatever program has written it.
+A file is an .npz archive.  `read_session` restores exactly what `write_session` has written.  Any
+file, from whatever program, goes through the same checks as arrays and options of callers.
 """
 
 from __future__ import annotations
@@ -36,23 +36,23 @@ from portpart.sessions.update import EscalationState
 VERSION = 3
 
 FACTS = "session"
-"""The array that holds all that is not an array, as JSON."""
+"""Name of the array that holds all other values, as JSON."""
 
 OF_IDS = "part", "sizes", "fixed"
 KNOWN = {FACTS, *OF_IDS, "fixed_weight", *ARRAYS, *NAMED_ARRAYS}
 
-ASKED = "objective", "algorithm", "preset", "seed"
+CHOICES = "objective", "algorithm", "preset", "seed"
 
 COUNTS = "edits", "cost", "weight"
-"""Numbers of a ledger."""
+"""Numbers of an `EscalationState`."""
 
 
-def write_session(path: PathLike, rounds: SessionState, asked: dict[str, Any]) -> None:
-    """Write a session to an .npz file, which is complete or not there.
+def write_session(path: PathLike, rounds: SessionState, choices: dict[str, Any]) -> None:
+    """Write a session to an .npz file; an incomplete file is never left.
 
     Parameters
     ----------
-    asked : dict
+    choices : dict
         Objective, algorithm, preset and seed of the first call.
 
     Raises
@@ -61,25 +61,25 @@ def write_session(path: PathLike, rounds: SessionState, asked: dict[str, Any]) -
         If there is a configuration or a name that a file cannot hold; nothing is written then.
     """
     incremental, host = rounds.incremental, rounds.edited.space.to_host
-    facts = json.dumps(_facts_of(rounds, asked), default=_plain).encode()
+    facts = json.dumps(_facts_of(rounds, choices), default=_plain).encode()
     arrays = {FACTS: np.frombuffer(facts, np.uint8), "fixed_weight": rounds.fixed_weight,
               **arrays_of(rounds.edited), **arrays_of_names(rounds.edited)}
     count = rounds.edited.vertices.count
     for name, array in zip(OF_IDS, (incremental.part, incremental.sizes, incremental.fixed)):
         if array is not None:
             arrays[name] = host(array[:count])
-    if "sizes" in arrays:  # those of deleted vertices do not count
+    if "sizes" in arrays:  # sizes of deleted vertices do not count
         arrays["sizes"] = np.where(arrays["vertices_alive"], arrays["sizes"], 0)
     write_chunks(path, [npz.packed(arrays)])
 
 
 def read_session(path: PathLike, space: ExecutionSpace) -> tuple[SessionState, dict[str, Any]]:
-    """What `write_session` has written: the rounds, and what was asked for.
+    """Return the state and the choices that `write_session` has written.
 
     Raises
     ------
     GraphFormatError
-        If the file is damaged, or says what no session can be.
+        If the file is damaged, or its values are not those of a session.
     """
     source = read_source(path)
     arrays = npz.arrays_of(source, KNOWN, "Session.save packs no arrays: save the session again")
@@ -91,38 +91,38 @@ def read_session(path: PathLike, space: ExecutionSpace) -> tuple[SessionState, d
 
 
 def first_request(graph: GraphLike, options: api.CallOptions) -> api.Request:
-    """The call that makes the first partition of a session."""
+    """Return the checked request for the first partition of a session."""
     api.checked_objective(is_hypergraph(graph), options.objective, session=True)
     return api.checked_request(graph, options, as_edges=False)
 
 
-def _facts_of(rounds: SessionState, asked: dict[str, Any]) -> dict[str, Json]:
-    """All that is not an array."""
-    session_options, preset = rounds.options, asked["preset"]
+def _facts_of(rounds: SessionState, choices: dict[str, Any]) -> dict[str, Json]:
+    """Return all values that are not arrays."""
+    session_options, preset = rounds.options, choices["preset"]
     return {
-        **asked, "version": VERSION, "k": rounds.request.problem.num_blocks,
+        **choices, "version": VERSION, "k": rounds.request.problem.num_blocks,
         "preset": preset if isinstance(preset, str) else description_of(preset),
         "imbalance": _ratio(exact_fraction(session_options.imbalance)),
         "target": None if session_options.target is None
         else [*map(_ratio, session_options.target)],
-        "min_weight": session_options.min_weight, "price": _ratio(session_options.price),
+        "min_weight": session_options.min_weight, "price": _ratio(session_options.factor),
         "escalates": session_options.escalates, "ledger": rounds.ledger._asdict(),
     }
 
 
 def _session(arrays: Saved, space: ExecutionSpace) -> tuple[SessionState, dict[str, Any]]:
-    """The session of a file's arrays."""
+    """Return the state and the choices from the arrays of a file."""
     facts = _facts(arrays[FACTS])
-    asked = {name: facts[name] for name in ASKED}
-    if not isinstance(asked["preset"], str):
-        asked["preset"] = config_of(asked["preset"])
-    session_options, k = _wishes(facts), api.checked("k", facts["k"])
+    choices = {name: facts[name] for name in CHOICES}
+    if not isinstance(choices["preset"], str):
+        choices["preset"] = config_of(choices["preset"])
+    session_options, k = _session_options(facts), api.checked("k", facts["k"])
     host = backends.space("cpu")
     fixed_weight = host.to_host(api.amounts(host, arrays["fixed_weight"], k, "fixed_weight",
                                             "blocks"))
     existing = existing_graph(arrays, space)
     request = first_request(existing, api.CallOptions(
-        k, imbalance=session_options.imbalance, target=session_options.target, **asked))
+        k, imbalance=session_options.imbalance, target=session_options.target, **choices))
     edited = edited_of(existing, arrays, entry_of(request.config).growth)
     read_names(edited, arrays)
     part, sizes, fixed = _of_ids(arrays, edited.vertices.count, k)
@@ -136,11 +136,11 @@ def _session(arrays: Saved, space: ExecutionSpace) -> tuple[SessionState, dict[s
                           None if fixed is None else space.asarray(fixed), session_options,
                           fixed_weight)
     rounds.ledger = ledger
-    return rounds, asked
+    return rounds, choices
 
 
 def _facts(array: np.ndarray) -> Saved:
-    """What an array of bytes says, in a format that is known."""
+    """Return the values of an array of bytes, if its format is known."""
     try:
         facts = json.loads(array.tobytes())
     except (ValueError, RecursionError) as problem:
@@ -152,8 +152,8 @@ def _facts(array: np.ndarray) -> Saved:
     return facts
 
 
-def _wishes(facts: Saved) -> SessionOptions:
-    """What is wanted of the blocks; imbalance and target are checked where they are used."""
+def _session_options(facts: Saved) -> SessionOptions:
+    """Return the options of the blocks; imbalance and target are checked later, by their users."""
     target = facts["target"]
     if target is not None:
         if not isinstance(target, list):
@@ -177,7 +177,7 @@ def _ledger(saved: Any) -> EscalationState:
 
 def _of_ids(arrays: Saved, count: int,
             k: int) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
-    """Blocks, sizes and fixed blocks of all ids, on the host."""
+    """Return blocks, sizes and fixed blocks of all ids, on the host."""
     host = backends.space("cpu")
     sizes = arrays.get("sizes")
     part = api.block_array(host, arrays["part"], count, k, "part", 0)
@@ -189,7 +189,7 @@ def _of_ids(arrays: Saved, count: int,
 
 
 def _check_fixed(part: np.ndarray, fixed: np.ndarray | None, ids: np.ndarray) -> None:
-    """Refuse blocks in which existing vertices are not where they must be."""
+    """Raise if an existing vertex is not in its fixed block."""
     if fixed is None:
         return
     wrong = (fixed[ids] != api.FREE) & (fixed[ids] != part[ids])
@@ -200,19 +200,19 @@ def _check_fixed(part: np.ndarray, fixed: np.ndarray | None, ids: np.ndarray) ->
 
 
 def _named(name: str, value: Json) -> Saved:
-    """Entries by name."""
+    """Return a JSON object as `Saved`."""
     if not isinstance(value, dict):
         raise InputError(f"{name} is {shown(value)}; entries by name are needed")
     return Saved(value)
 
 
 def _ratio(value: Fraction) -> list[int]:
-    """A fraction in JSON, whose integers may have any number of digits."""
+    """Return a fraction for JSON, whose integers may have any number of digits."""
     return [value.numerator, value.denominator]
 
 
 def _fraction(name: str, ratio: Any) -> Fraction:
-    """The fraction again."""
+    """Return a fraction from JSON."""
     whole = isinstance(ratio, list) and [type(number) for number in ratio] == [int, int]
     if not whole or ratio[1] < 1:
         raise InputError(f"{name} is {shown(ratio)}; numerator and denominator are needed, the "
@@ -221,7 +221,7 @@ def _fraction(name: str, ratio: Any) -> Fraction:
 
 
 def _plain(value: Any) -> Json:
-    """A number of NumPy as one of Python."""
+    """Return a NumPy number as a Python number."""
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"{type(value).__name__} cannot be saved")

@@ -19,37 +19,37 @@ if TYPE_CHECKING:
 
     from portpart.options import Configuration, Json
 
-# Configurations as JSON has them: a class, and its options by the names of their fields --------
+# Configurations in JSON: a class, and its options by the names of their fields -----------------
 #
-# Options in options are nested in the same way.  A file has all fields, so that it means the same
-# wherever defaults have changed.
+# Options in options are nested in the same way.  A file has all fields, so its meaning does not
+# depend on defaults.
 
 
 PLAIN = (bool, int, float, str, type(None))
-"""Types of values that JSON keeps as they are."""
+"""Types of values that JSON can hold exactly."""
 
 Described: TypeAlias = "dict[str, Json]"
 
 
 def description_of(config: Configuration) -> Described:
-    """A configuration of a partitioner for JSON.
+    """Return the description of a partitioner's configuration for JSON.
 
     Raises
     ------
     InputError
-        If `config_of` could not make the same of it.
+        If `config_of` could not restore it.
     """
     return {"class": type(config).__name__,
             "options": _values(config, tuple(_kinds().values()), "preset")}
 
 
 def config_of(described: Json) -> Any:
-    """The configuration that `description_of` has described.
+    """Return the configuration that `description_of` has described.
 
     Raises
     ------
     InputError
-        If there is no such class, or an option is unknown, missing or has a value that is none.
+        If there is no such class, or an option is unknown, missing or invalid.
     """
     if not isinstance(described, dict) or described.keys() != {"class", "options"}:
         raise InputError(f"preset is {shown(described)}; it must be a name, or class and options")
@@ -61,13 +61,13 @@ def config_of(described: Json) -> Any:
 
 
 def _kinds() -> dict[str, type]:
-    """The classes of configurations by name."""
+    """Return the classes of configurations by name."""
     return {each.kind.__name__: each.kind
             for each in (*ALGORITHMS.values(), *OF_NETS.values())}
 
 
 def _values(options: Configuration, kinds: tuple[type, ...], place: str) -> Described:
-    """The values of options that must be exactly of one of these classes."""
+    """Return the values of options; their class must be one of `kinds`, not a subclass."""
     if type(options) not in kinds:
         raise InputError(f"{place} is of {type(options).__name__}, a class that a file cannot "
                          f"name; it must be of {', '.join(each.__name__ for each in kinds)}")
@@ -77,7 +77,7 @@ def _values(options: Configuration, kinds: tuple[type, ...], place: str) -> Desc
 
 
 def _value(value: Any, kinds: tuple[type, ...], place: str) -> Json:
-    """A value that JSON has, too; numbers of NumPy become Python's."""
+    """Return a value for JSON; NumPy numbers become Python numbers."""
     if is_dataclass(value) and not isinstance(value, type):
         return _values(value, tuple(filter(is_dataclass, kinds)), place)
     if isinstance(value, (tuple, list)):
@@ -90,12 +90,12 @@ def _value(value: Any, kinds: tuple[type, ...], place: str) -> Json:
 
 
 def _options(kind: type, values: Json, place: str) -> Any:
-    """Options of a class, whose constructor checks their values."""
-    wanted = {each.name for each in fields(kind)}
+    """Return options of a class; its constructor checks the values."""
+    known = {each.name for each in fields(kind)}
     if not isinstance(values, dict):
         raise InputError(f"{place} is {shown(values)}; the options of a {kind.__name__} are needed")
-    for name in sorted(wanted ^ values.keys()):
-        problem = "is missing" if name in wanted else "is unknown"
+    for name in sorted(known ^ values.keys()):
+        problem = "is missing" if name in known else "is unknown"
         raise InputError(f"{place}.{name} {problem}: another version of portpart has other options")
     types = types_of(kind)
     given = {name: _option(value, types[name], f"{place}.{name}")
@@ -119,19 +119,19 @@ def _option(value: Json, kinds: tuple[type, ...], place: str) -> Any:
 
 
 ARRAY = "{}_names"
-"""The array of bytes that holds the names of a kind of ids."""
+"""Name of the array of bytes that holds the names of a kind of ids."""
 
 NAMED_ARRAYS = frozenset(ARRAY.format(kind) for kind in ("vertices", "nets"))
 
 
 
 def arrays_of_names(edited: Edited) -> dict[str, np.ndarray]:
-    """The names of all ids, by the array that holds them; of kinds that have names.
+    """Return the arrays with the names of all ids, for each kind that has names.
 
     Raises
     ------
     InputError
-        If there is a name that a file cannot hold.
+        If a file cannot hold a name.
     """
     found = {}
     for table in edited.tables:
@@ -142,12 +142,12 @@ def arrays_of_names(edited: Edited) -> dict[str, np.ndarray]:
 
 
 def read_names(edited: Edited, arrays: Saved) -> None:
-    """Give ids the names that a file has for them.
+    """Set the names of ids from a file.
 
     Raises
     ------
     InputError
-        If there are others than names, or not one for each id.
+        If a value is not a name, or their number differs from that of ids.
     """
     for table in edited.tables:
         array = arrays.get(ARRAY.format(table.name))
@@ -168,7 +168,7 @@ def _names(array: np.ndarray, what: str, count: int) -> Sequence[Hashable]:
 
 
 def _plain(name: Any) -> Json:
-    """A name in JSON: tuples are lists there."""
+    """Return a name for JSON: tuples become lists."""
     if isinstance(name, tuple):
         return [*map(_plain, name)]
     if isinstance(name, np.generic):
@@ -180,7 +180,7 @@ def _plain(name: Any) -> Json:
 
 
 def _name(value: Json) -> Hashable:
-    """The name again."""
+    """Return a name from JSON."""
     if isinstance(value, list):
         return tuple(map(_name, value))
     if isinstance(value, dict):

@@ -113,14 +113,14 @@ class Session(SessionView):
                  escalate: str = "auto", symmetrize: bool | str = False,
                  weights: bool | str | None = None, weight_scale: float | None = None,
                  progress: Progress | bool | None = None) -> None:
-        self._asked: dict[str, Any] = {"objective": objective, "algorithm": algorithm,
+        self._given: dict[str, Any] = {"objective": objective, "algorithm": algorithm,
                                        "preset": preset, "seed": seed}
         request = first_request(graph, CallOptions(
             k, imbalance=imbalance, vertex_weights=vertex_weights, edge_weights=edge_weights,
             net_weights=net_weights, target=target, fixed=fixed, initial=initial,
             min_block_weight=min_block_weight, migration=migration, device=device,
             threads=threads, escalate=escalate, symmetrize=symmetrize, weights=weights,
-            weight_scale=weight_scale, progress=progress, **self._asked))
+            weight_scale=weight_scale, progress=progress, **self._given))
         options = request.options
         sizes = checked_sizes(request.problem.graph, vertex_sizes)
         session_options = kept(SessionOptions(
@@ -129,11 +129,11 @@ class Session(SessionView):
         part, block_weights = first_blocks(request)
         request.is_kept(block_weights, stacklevel=4)
         known = None
-        if isinstance(request.problem.graph, Graph):  # of nets all is found as rounds begin
+        if isinstance(request.problem.graph, Graph):  # nets are counted by the first round
             costs = request.measured(part, request.problem.trace)
             known = PartitionFigures(costs[objective or default_objective(request.problem.graph)],
                                      block_weights)
-        request.problem.trace.summary()  # `progress` hears that all is done
+        request.problem.trace.summary()  # reports the end to `progress`
         self._begin(SessionState(request, editable(request.problem.graph, request.config), part,
                                  sizes,
                                  request.problem.constraints.fixed, session_options, known=known))
@@ -141,12 +141,12 @@ class Session(SessionView):
     def _begin(self, rounds: SessionState) -> None:
         self._rounds = rounds
         self.k = rounds.request.problem.num_blocks
-        self.objective = self._asked["objective"] or default_objective(rounds.request.problem.graph)
+        self.objective = self._given["objective"] or default_objective(rounds.request.problem.graph)
         self._lock, self._version, self._busy = threading.RLock(), 0, False
 
     @contextmanager
     def _alone(self) -> Iterator[SessionState]:
-        """The same, but refused to what `progress` calls in the middle of a change."""
+        """Yield the state for a change; raise if `progress` calls it during another change."""
         with self._lock:
             self._rounds.finish()
             if self._busy:
@@ -192,11 +192,11 @@ class Session(SessionView):
             then unchanged.
         """
         begin = time.perf_counter()
-        wanted, reported = checked("effort", effort), checked("progress", progress)
+        requested, reported = checked("effort", effort), checked("progress", progress)
         if not isinstance(batch, Batch):
             raise InputError(f"batch is {shown(batch)}; it must be one of Session.batch()")
         with self._alone() as rounds, late_interrupts():
-            update, done = rounds.apply(batch, wanted, reported)
+            update, done = rounds.apply(batch, requested, reported)
             self._version += 1
             version = self._version
             return SessionUpdate(
@@ -250,7 +250,7 @@ class Session(SessionView):
         The file is written to a temporary name and then renamed, so it is never incomplete.
         """
         with self._alone() as rounds:
-            write_session(path, rounds, self._asked)
+            write_session(path, rounds, self._given)
 
     @classmethod
     @typed_memory_errors
@@ -270,7 +270,7 @@ class Session(SessionView):
         """
         session = cls.__new__(cls)
         space = backends.space("cpu" if device == "auto" else device, threads=threads)
-        rounds, session._asked = read_session(path, space)
+        rounds, session._given = read_session(path, space)
         session._begin(rounds)
         return session
 

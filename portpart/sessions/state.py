@@ -1,4 +1,4 @@
-"""The rounds of a session: what is done about a batch, and how it is undone."""
+"""The state of a session: applies batches, updates the partition, and undoes both."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from portpart.sessions.update import EscalationState
 
 @dataclass(frozen=True, eq=False)
 class SessionMark:
-    """A state of a session that `Session.undo` goes back to."""
+    """A state of a session that `Session.undo` restores."""
 
     edits: Mark
     position: int
@@ -44,9 +44,9 @@ class FixedVertices(NamedTuple):
     Attributes
     ----------
     blocks : array of int32, or None
-        The block of each id, -1 of free ones; None if all are free.
+        The fixed block of each id, -1 for free ids; None if all are free.
     weight : numpy.ndarray of int64, shape (k,)
-        What is fixed to each block.
+        Weight of the vertices that are fixed to each block.
     """
 
     blocks: Array | None
@@ -54,19 +54,19 @@ class FixedVertices(NamedTuple):
 
 
 class UndoStep(NamedTuple):
-    """How the state before a batch comes back.
+    """The record that restores the state before a batch.
 
     Attributes
     ----------
     moves : MoveLog, or None
-        Of the refinement around the edits.
+        The moves of the refinement around the edits.
     part : array of int32, or None
-        The partition before all levels were refined, if they were, or vertices moved to where
-        they are fixed.
+        The partition before all levels were refined, or before vertices were moved to their fixed
+        blocks; None if neither was done.
     before : RoundResult
     ledger : EscalationState
     fixed : FixedVertices, or None
-        What was fixed before, if that is another.
+        The fixed vertices before, if the batch changed them.
     """
 
     moves: MoveLog | None
@@ -77,7 +77,7 @@ class UndoStep(NamedTuple):
 
 
 class RoundReport(NamedTuple):
-    """What was done about a batch.
+    """The effort used for a batch, and the moves of its round.
 
     Attributes
     ----------
@@ -92,20 +92,20 @@ class RoundReport(NamedTuple):
 
 
 class SessionState:
-    """A graph that is edited, a partition that follows, and what they were at marks.
+    """An edited graph, its partition, and the undo log of marks.
 
     Parameters
     ----------
     request : Request
-        That of the first partition.
+        The request for the first partition.
     edited : EditableGraph or EditableHypergraph
     part, sizes, fixed : array or None
-        Blocks of all ids, what is moved with each, and blocks that they must be in.
+        Blocks, sizes and fixed blocks of all ids.
     session_options : SessionOptions
     fixed_weight : numpy.ndarray of int64, shape (k,), optional
-        Weight of the vertices that are fixed to each block, if the call does not know.
+        Weight of the vertices that are fixed to each block; by default from the request.
     known : PartitionFigures, optional
-        What the blocks cost and weigh, if that is known.
+        Cost and weights of the blocks, if known.
     """
 
     def __init__(self, request: Request, edited: Any, part: Array, sizes: Array | None,
@@ -114,7 +114,7 @@ class SessionState:
                  | None = None) -> None:
         self.request, self.edited, self.options = request, edited, session_options
         self.sums = levels.Sums(request, session_options, sizes)
-        self._weigh_fixed(request.bounds.fixed_weight if fixed_weight is None else fixed_weight)
+        self._set_rule(request.bounds.fixed_weight if fixed_weight is None else fixed_weight)
         self.log: list[UndoStep] = []
         self.begin = 0
         self.marks: WeakSet[SessionMark] = WeakSet()
@@ -122,8 +122,8 @@ class SessionState:
         self.follow(part, sizes, fixed, known)
         self.ledger = self._settled(0)
 
-    def _weigh_fixed(self, weight: np.ndarray) -> None:
-        """Have bounds for what is fixed to each block."""
+    def _set_rule(self, weight: np.ndarray) -> None:
+        """Set the rule of the block limits for the fixed weight of each block."""
         session_options, k = self.options, self.request.problem.num_blocks
         self.fixed_weight = weight
         self.rule = LimitRule(k, session_options.imbalance, session_options.target, weight,
@@ -133,18 +133,18 @@ class SessionState:
 
     def follow(self, part: Array, sizes: Array | None, fixed: Array | None,
                known: PartitionFigures | None) -> None:
-        """Have these blocks from now on."""
+        """Start to update these blocks after edits."""
         problem = self.request.problem
         self.edited.num_blocks = problem.num_blocks
         self._bounds = (-1, None)
         self.incremental = IncrementalRefiner(self.edited, part,
                                               lambda total: self.bounds(total).balance,
                                               problem.objective, problem.seed,
-                                              ceil(self.options.price), sizes,
+                                              ceil(self.options.factor), sizes,
                                               fixed, entry_of(self.request.config).around, known)
 
     def bounds(self, total: int) -> Bounds:
-        """The bounds of the blocks when all vertices weigh so much."""
+        """Return the limits of the blocks for a total vertex weight."""
         known, bounds = self._bounds
         if bounds is None or known != total:
             bounds = self.rule.bounds(total, self._max_filled)
@@ -157,26 +157,26 @@ class SessionState:
 
     @property
     def last(self) -> RoundResult:
-        """The state of the partition."""
+        """The result of the last round."""
         return self.incremental.last
 
     @property
     def feasible(self) -> bool:
-        """Whether it is within its bounds."""
+        """Whether the partition is within its limits."""
         last, known = self._judged
         if last is not self.last:
             known = self.bounds(self.edited.vertices.total_weight).kept_by(self.last.weights)
             self._judged = self.last, known
         return known
 
-    def apply(self, batch: Batch, wanted: str,
+    def apply(self, batch: Batch, requested: str,
               progress: Progress | None = None) -> tuple[Update, RoundReport]:
-        """Apply a batch; if anything fails all is as before."""
+        """Apply a batch and update the partition; an error restores the previous state."""
         incremental = self.incremental
         incremental.reserve()
         before, ledger = self.last, self.ledger
         fits, marked = self.sums.surely_fit(self.edited, batch), bool(self.marks)
-        update = self._edit(batch, refine := wanted not in ("none", "full"), fits)
+        update = self._edit(batch, refine := requested not in ("none", "full"), fits)
         local, moves, part, fixed = None, None, None, None
         try:
             self.sums.follow(batch)
@@ -186,9 +186,9 @@ class SessionState:
                 fixed = self._fix(batch)
                 incremental.refit()
             local = incremental.follow(update, refine)
-            if marked or batch.fixings:  # after these another round may follow
+            if marked or batch.fixings:  # another round may follow, which overwrites the moves
                 moves = incremental.moves(local).kept(self.edited.space)
-            done, part = self._gone_on(update, wanted, local, progress, bool(batch.fixings))
+            done, part = self._refine_more(update, requested, local, progress, bool(batch.fixings))
             step = UndoStep(moves, part, before, ledger, fixed) if marked else None
         except BaseException:
             if moves is None and local is not None:
@@ -205,7 +205,7 @@ class SessionState:
         return update, done
 
     def _edit(self, batch: Batch, refine: bool, fits: bool) -> Update:
-        """Apply a batch; what follows it begins early, where sums surely fit."""
+        """Apply a batch; if sums cannot overflow, start the round before it is applied."""
         applying = self.edited.begin(batch)
         try:
             early = self.edited.space.runs_behind and fits and not batch.fixings
@@ -221,19 +221,22 @@ class SessionState:
         return update
 
     def finish(self) -> None:
-        """Go back to before a batch that was broken off, if there was no memory for that yet."""
+        """Restore the state before an interrupted batch, if that has not been done."""
         if self.unfinished is not None:
             self.unfinished()
             self.unfinished = None
 
     def _break_off(self, batch: Batch, update: Update, step: UndoStep) -> None:
-        """Go back by a batch; without moves from within a round.  It may be tried again."""
+        """Restore the state before a batch; may be repeated after an error.
+
+        Without moves in the step, the round itself was interrupted.
+        """
         if batch.applied:
             self.edited.undo_last(update)
             self.sums.undo(update.num_changes)
             batch.applied = False
         if step.fixed is not None:
-            self._have_fixed(step.fixed)
+            self._set_fixed(step.fixed)
         if step.moves is None:
             self.incremental.restore_previous()
         else:
@@ -244,7 +247,7 @@ class SessionState:
         self.ledger = step.ledger
 
     def _fix(self, batch: Batch) -> FixedVertices:
-        """Fix vertices as a batch asks for it, and return what was fixed before."""
+        """Fix and release vertices for a batch, and return the previous fixed vertices."""
         incremental, space = self.incremental, self.edited.space
         ids, blocks = fixings_of(batch)
         count, k = self.edited.vertices.count, self.request.problem.num_blocks
@@ -254,22 +257,23 @@ class SessionState:
             fixed[:] = incremental.fixed[:count]
         fixed[space.asarray(ids)] = space.asarray(blocks)
         if bool((fixed != FREE).any()):
-            self._have_fixed(FixedVertices(fixed, fixed_weights(incremental.rows, fixed, k)))
+            self._set_fixed(FixedVertices(fixed, fixed_weights(incremental.rows, fixed, k)))
         else:
-            self._have_fixed(FixedVertices(None, np.zeros(k, np.int64)))
+            self._set_fixed(FixedVertices(None, np.zeros(k, np.int64)))
         return before
 
-    def _have_fixed(self, fixed: FixedVertices) -> None:
-        """Have other vertices that are fixed; `refit` of what follows is next."""
-        self._weigh_fixed(fixed.weight)
+    def _set_fixed(self, fixed: FixedVertices) -> None:
+        """Replace the fixed vertices; call `refit` of `incremental` next."""
+        self._set_rule(fixed.weight)
         self.incremental.fix(fixed.blocks)
 
-    def _gone_on(self, update: Update, wanted: str, local: RoundResult, progress: Progress | None,
-                 may_be_misplaced: bool) -> tuple[RoundReport, Array | None]:
-        """Put fixed vertices in place and refine around them, or all levels, if required.
+    def _refine_more(self, update: Update, requested: str, local: RoundResult,
+                     progress: Progress | None, may_be_misplaced: bool,
+                     ) -> tuple[RoundReport, Array | None]:
+        """Move vertices to their fixed blocks and refine around them, or all levels, if required.
 
-        Without, what refinement around the edits has left too heavy moves one by one.  Also returns
-        the partition before that, if anything was done.
+        Otherwise blocks that are still overloaded are repaired vertex by vertex.  Also return the
+        partition before these moves, if there were any.
         """
         incremental, edits, affected = self.incremental, update.num_changes, local.affected
         wrong = incremental.misplaced() if may_be_misplaced else None
@@ -277,13 +281,13 @@ class SessionState:
         try:
             if wrong is not None:
                 edits += self._put_in_place(wrong)
-                if wanted not in ("none", "full"):
+                if requested not in ("none", "full"):
                     affected += incremental.refine_near(wrong).affected
             self.ledger = self.ledger._replace(edits=self.ledger.edits + edits)
-            effort = self._effort() if wanted == "auto" else wanted
+            effort = self._effort() if requested == "auto" else requested
             is_local = effort in ("none", "local")
             if not is_local or not (effort == "none" or self.feasible or self.ledger.hopeless):
-                found, effort = self._refined(effort, wanted == "auto", progress)
+                found, effort = self._refined(effort, requested == "auto", progress)
                 if part is None:
                     old, part = self._so_far(update)
                 incremental.restart(found)
@@ -297,11 +301,11 @@ class SessionState:
         return RoundReport(effort, *moved, affected), part
 
     def _so_far(self, update: Update) -> tuple[Array, Array]:
-        """Blocks before the batch, and after refinement around its edits."""
+        """Return the blocks before the batch, and after refinement around its edits."""
         return self.incremental.before(update), self.edited.space.copy(self.incremental.part)
 
     def _put_in_place(self, wrong: Array) -> int:
-        """Move vertices to the blocks that they are fixed to; how many arcs or pins they have."""
+        """Move vertices to their fixed blocks, and return the number of their arcs or pins."""
         incremental, csr, count = self.incremental, self.edited.csr, len(wrong)
         placed = self.edited.space.copy(incremental.part)
         placed[wrong] = incremental.existing_fixed()[wrong]
@@ -310,15 +314,16 @@ class SessionState:
 
     def _refined(self, effort: str, may_change: bool,
                  progress: Progress | None) -> tuple[Array, str]:
-        """Blocks of all ids refined on all levels, or only within their bounds; what was done."""
+        """Return refined or repaired blocks of all ids, and the effort that was used."""
         incremental = self.incremental
         live = incremental.live_partition()
         request = levels.request_for(self.request, levels.made(self.edited), live.fixed,
                                      self.options, progress)
         if effort in ("none", "local"):
-            found = levels.within_bounds(request, live)
+            found = levels.within_limits(request, live)
         else:
-            found, effort = levels.all_levels(request, live, self.options.price, effort, may_change)
+            found, effort = levels.all_levels(request, live, self.options.factor, effort,
+                                              may_change)
         return incremental.of_all(found), effort
 
     def _effort(self) -> str:
@@ -332,13 +337,13 @@ class SessionState:
         return EscalationState(edits, self.last.cost, self.edited.pair_weight, not self.feasible)
 
     def mark(self) -> SessionMark:
-        """A mark of the state as it is."""
+        """Return a mark of the current state."""
         mark = SessionMark(self.edited.mark(), self.begin + len(self.log))
         self.marks.add(mark)
         return mark
 
     def undo(self, mark: SessionMark) -> bool:
-        """Go back to a mark; whether that is another state."""
+        """Restore the state of a mark, and return whether that changes anything."""
         if mark not in self.marks:
             raise InputError("the mark belongs to another session or to a state before compact(), "
                              "or it was undone")
@@ -351,7 +356,7 @@ class SessionState:
         self.sums.undo(sum(update.num_changes for update in undone))
         fixed = next((step.fixed for step in steps if step.fixed is not None), None)
         if fixed is not None:
-            self._have_fixed(fixed)
+            self._set_fixed(fixed)
         if steps:
             self.incremental.recount(steps[0].before, undone if by_edits else None)
             self.ledger = steps[0].ledger
@@ -364,21 +369,21 @@ class SessionState:
         return bool(steps)
 
     def _return(self, step: UndoStep, undoing: bool = False) -> None:
-        """Go back by a round; accounts are to follow."""
+        """Restore the blocks before a round; call `recount` of `incremental` next."""
         if step.part is not None:
             self.incremental.write(step.part)
         if step.moves is not None:
             self.incremental.undo(step.moves, undoing)
 
     def measured(self, name: str) -> int:
-        """A value that is not the objective."""
+        """Return a value of the partition other than the objective."""
         graph, live = levels.made(self.edited), self.incremental.live_partition()
         if isinstance(graph, Graph) or name not in (*NET_COSTS, "cut"):
             raise AttributeError(f"a graph has a cut, no {name}")
         return net_values(graph, live.part, self.request.problem.num_blocks, NET_COSTS)[name]
 
     def compact(self) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
-        """Renumber the existing ids and return the new ones.  If it fails nothing has changed."""
+        """Renumber the existing ids and return the new ones; an error changes nothing."""
         live = self.incremental.live_partition()
         edited, incremental, bounds = vars(self.edited).copy(), self.incremental, self._bounds
         try:

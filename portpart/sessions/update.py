@@ -15,21 +15,21 @@ from portpart.metrics.balance import imbalance_of
 
 
 VALUES = "cut", "km1", "soed"
-"""What partitions may cost, by name."""
+"""Names of the values of a partition."""
 
 
 def refuse_uncounted(name: str) -> NoReturn:
-    """Refuse a value that has not been counted."""
-    raise AttributeError(f"{name} is not known of this state any more")
+    """Raise because a value of an earlier state was not computed."""
+    raise AttributeError(f"{name} of this state is no longer known")
 
 
 class CountedValues(NamedTuple):
-    """Values that have been counted, and why others have none.
+    """Computed values, and error messages for values that could not be computed.
 
     Attributes
     ----------
     answers : dict
-        By name, the value or what an error says.
+        The value or the message for each name.
     """
 
     answers: dict[str, int | str]
@@ -42,7 +42,7 @@ class CountedValues(NamedTuple):
 
 
 def measured(measure: Callable[[str], int]) -> CountedValues:
-    """All values that can be counted now."""
+    """Return all values that can be computed now."""
     answers: dict[str, int | str] = {}
     for name in VALUES:
         try:
@@ -53,24 +53,24 @@ def measured(measure: Callable[[str], int]) -> CountedValues:
 
 
 class PartitionValues:
-    """What a partition costs, by names that graphs or hypergraphs have."""
+    """Values of a partition: `cut`, and for hypergraphs `km1` and `soed`."""
 
     if TYPE_CHECKING:
         def _value(self, name: str) -> int: ...
 
     @property
     def cut(self) -> int:
-        """Weight of the edges between blocks, or of the nets that touch several."""
+        """Weight of the edges between blocks, or of the nets that span several blocks."""
         return self._value("cut")
 
     @property
     def km1(self) -> int:
-        """Of a hypergraph: see :class:`portpart.PartitionResult`."""
+        """For hypergraphs: see :class:`portpart.PartitionResult`."""
         return self._value("km1")
 
     @property
     def soed(self) -> int:
-        """Of a hypergraph: see :class:`portpart.PartitionResult`."""
+        """For hypergraphs: see :class:`portpart.PartitionResult`."""
         return self._value("soed")
 
 
@@ -93,7 +93,7 @@ class SessionUpdate(PartitionValues):
     migration : int
         Migration volume: their total size.
     affected : int
-        Number of vertices at which refinement began: the ends of the edits.
+        Number of vertices that were active at first: the ends of the edits.
     effort : str
         The effort that was used: ``"none"``, ``"local"``, ``"cycle"`` or ``"full"``.
     seconds : float
@@ -161,30 +161,30 @@ class SessionUpdate(PartitionValues):
                 f"{state}, {self.moved:,} moved, {self.effort}, {1000 * self.seconds:.3f} ms>")
 
 
-# How much is done about a batch, by counts alone -----------------------------------------------
+# The effort after a batch, from counts alone ---------------------------------------------------
 
 
 CYCLE_PART = 40
-"""With edits of one in this many arcs or pins, all levels are refined."""
+"""All levels are refined if edits exceed one in this many arcs or pins."""
 
 FULL_PART = 2
-"""With edits of one in this many, the partition is rebuilt."""
+"""The graph is partitioned from scratch if edits exceed one in this many."""
 
 GROWTH = 21, 20
 """All levels are refined when the objective has grown by this ratio, relative to the graph."""
 
 
 class EscalationState(NamedTuple):
-    """What has happened since all levels were refined.
+    """Counts since all levels were last refined, and figures of that time.
 
     Attributes
     ----------
     edits : int
-        Arcs or pins that have changed.
+        Arcs or pins that have changed since.
     cost, weight : int
         The objective then, and the total weight of edges or pins.
     hopeless : bool
-        Whether bounds were broken even then.
+        Whether limits were violated even then.
     """
 
     edits: int
@@ -193,7 +193,7 @@ class EscalationState(NamedTuple):
     hopeless: bool
 
     def effort(self, cost: int, weight: int, pairs: int, feasible: bool) -> str:
-        """The effort that the current state requires."""
+        """Return the effort that the current state requires."""
         if FULL_PART * self.edits > pairs:
             return "full"
         more, than = GROWTH

@@ -1,4 +1,4 @@
-"""What there is to see of a session, between its changes."""
+"""The public view of a session between its changes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class SessionView(PartitionValues):
-    """The blocks of a session, what they cost and weigh, and the graph as it is now.
+    """The blocks of a session, their cost and weights, and the current graph.
 
     Attributes
     ----------
@@ -42,16 +42,16 @@ class SessionView(PartitionValues):
 
     @contextmanager
     def _state(self) -> Iterator[SessionState]:
-        """The rounds, for one thread at a time."""
+        """Yield the state, for one thread at a time."""
         with self._lock:
             self._rounds.finish()
             yield self._rounds
 
     @property
     def part(self) -> Array:
-        """The block of each id that was given out, -1 where none is alive; on the device.
+        """The block of each id that was given out, -1 for ids that do not exist; on the device.
 
-        A copy, which is read-only on the CPU; arrays of CuPy cannot be.
+        A copy.  It is read-only on the CPU; CuPy has no read-only arrays.
         """
         with self._state() as rounds:
             part = rounds.incremental.existing_part()
@@ -60,7 +60,7 @@ class SessionView(PartitionValues):
 
     @property
     def fixed(self) -> Array:
-        """The block that each id is fixed to, -1 where that is free; like `part`."""
+        """The block that each id is fixed to, -1 for free ids; a copy like `part`."""
         with self._state() as rounds:
             fixed = rounds.incremental.existing_fixed()
             read_only([fixed])
@@ -68,16 +68,16 @@ class SessionView(PartitionValues):
 
     @property
     def labels(self) -> Sequence[Hashable] | None:
-        """The name of each id that was given out, in the order of `part`, None for ids without a
-        name or not alive.
+        """The name of each id that was given out, in the order of `part`.
 
-        None if vertices have no names.
+        None for ids that have no name or do not exist.  None instead of a sequence if vertices have
+        no names.
         """
         return self._labels(0)
 
     @property
     def net_labels(self) -> Sequence[Hashable] | None:
-        """Of a hypergraph: the same of nets, by the ids of these."""
+        """The same for the net ids of a hypergraph."""
         return self._labels(1)
 
     def _labels(self, kind: int) -> Sequence[Hashable] | None:
@@ -86,28 +86,28 @@ class SessionView(PartitionValues):
             return tables[0].labels() if tables else None
 
     def blocks(self) -> list[np.ndarray] | list[list[Hashable]]:
-        """The vertices of each block: k arrays of ids, or k lists of names if there are names.
+        """Return the vertices of each block: k arrays of ids, or k lists of names if there are any.
 
-        Among names a vertex that has none stands by its id.
+        Among names, a vertex without a name is given by its id.
         """
         with self._state() as rounds:
             part = rounds.edited.space.to_host(rounds.incremental.existing_part())
             return members_of_blocks(part, self.k, rounds.edited.vertices.labels())
 
     def ids_of(self, names: ArrayLike, nets: bool = False) -> np.ndarray:
-        """The ids of vertices, or of nets, by their names.
+        """Return the ids of vertices, or of nets, by their names.
 
         Parameters
         ----------
         names : sequence, or a single name
-            Text, or whatever else is not a number.
+            Text, or any other values that are not numbers.
         nets : bool
-            Whether they are of nets.
+            Whether the names are names of nets.
 
         Raises
         ------
         InputError
-            If nothing alive is called so; the nearest names are suggested.
+            If no existing vertex or net has the name; the nearest names are suggested.
         """
         with self._state() as rounds:
             tables = rounds.edited.tables[1 if checked_flag("nets", nets) else 0 :]
@@ -128,9 +128,9 @@ class SessionView(PartitionValues):
             return rounds.last.weights.copy()
 
     def graph(self) -> Graph | Hypergraph:
-        """The existing vertices, and nets, in the order of their ids, on the session's device.
+        """Return the existing vertices, and nets, in the order of their ids, as a graph.
 
-        With their names, if they have any.
+        The graph is on the session's device and has the names.
         """
         with self._state() as rounds:
             graph, (names, *net_names) = made(rounds.edited), (
@@ -152,7 +152,7 @@ class SessionView(PartitionValues):
                     f"blocks, {self.objective} {rounds.last.cost:,}>")
 
     def _value(self, name: str, version: int | None = None) -> int:
-        """A value of the partition, of that version if it is still the last."""
+        """Return a value of the partition; raise if `version` is no longer the current one."""
         with self._state() as rounds:
             if version not in (None, self._version):
                 refuse_uncounted(name)

@@ -191,7 +191,7 @@ def test_vertices_that_cannot_be_chosen_are_named(space):
     grid = portpart.generators.grid_2d(3).to(space)
     for vertices, message in (([0, 9], r"vertices\[1\] is 9, which is no vertex"),
                               ([-1], r"vertices\[0\] is -1"),
-                              ([2, 5, 2], r"vertices\[0\] is 2, which is there twice"),
+                              ([2, 5, 2], r"vertices\[0\] is 2, which is repeated"),
                               ([True, False], "2 flags"), ([0.5], "float"),
                               ([[0, 1]], "one dimension")):
         with pytest.raises(InputError, match=message):

@@ -46,7 +46,7 @@ def test_what_an_update_knows_no_more_its_copy_does_not_make_up(
     session.apply(session.batch())
     again = copied(copied(update))
     assert again.km1 == update.km1
-    with pytest.raises(AttributeError, match="soed is not known of this state any more"):
+    with pytest.raises(AttributeError, match="soed of this state is no longer known"):
         again.soed  # noqa: B018
 
 

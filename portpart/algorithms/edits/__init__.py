@@ -1,20 +1,20 @@
-"""Edits of graphs and hypergraphs, in batches that are applied in whole or not at all.
+"""Edits of graphs and hypergraphs, in batches that are applied completely or not at all.
 
-What becomes of a batch:
+The steps of a batch:
 
-1. `batch` and `net_batch` have checked types, shapes and ranges when their methods were called.
-2. `id_table`: ids are inserted and deleted provisionally; each has the place in the batch at
-   which it is deleted.  `upload` lists the pairs of deleted ids.
-3. `operations`: operations become keys of row and element, an edge in both directions; sorted, they
-   give one combined change for each key.  The first that cannot be made refuses the batch.
-4. `rewrite`: prefix sums over the changes say what rows need, and where those go that have outgrown
-   their places.  Then memory is taken, and last rows are written.
-5. `fused` does 3 and 4 of a small batch in one program, by `at_once_steps`; `upload` brings all
-   its arrays to the space in one copy.
+1. `batch` and `net_batch` check types, shapes and ranges when their methods are called.
+2. `id_table` inserts and deletes ids provisionally.  A deleted id holds its place in the batch.
+   `upload` lists the pairs of deleted ids.
+3. `operations` converts operations to keys of row and element, an edge in both directions, and
+   sorts them.  Each key has one combined change.  An invalid operation refuses the batch.
+4. `rewrite` computes the capacity that rows need, and new places for outgrown rows, by prefix sums
+   over the changes.  Then memory is allocated.  Last, rows are written.
+5. `fused` does 3 and 4 of a small batch in one program; `upload` copies all its arrays to the
+   space at once.
 
-Whatever fails before rows are written leaves all as it was.  Time follows from the batch and the
-rows that it touches; only a pool that is full is copied, and then it grows.  `Editable.undo`
-makes the opposite changes by the same kernels.
+An error before rows are written leaves everything unchanged.  The time depends on the batch and the
+rows that it changes; only a full pool is copied as a whole, and it grows then.  `Editable.undo`
+makes the inverse changes with the same kernels.
 """
 
 from portpart.base.doors import door

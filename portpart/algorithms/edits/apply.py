@@ -1,7 +1,7 @@
-"""Applying a batch: all or nothing.
+"""Applies a batch completely or not at all.
 
-First the changes of the batch are determined, which may refuse it.  Then memory is taken.  Last
-the changes are written, which cannot fail.
+First the changes of the batch are determined, or the batch is refused.  Then memory is allocated.
+Last the changes are written, which cannot fail.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ OF_IDS = {"vertices": "vertex weights", "nets": "net weights"}
 
 
 class Applying:
-    """A batch that is being applied: it is checked, and at the end written as a whole.
+    """A batch that is being applied: checked first, written by `end`.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class Applying:
     Attributes
     ----------
     prediction_held : bool
-        Whether the outcome is the predicted one; known after `end`.
+        Whether the outcome equals the prediction; known after `end`.
     """
 
     def __init__(self, edited: Edited, batch: Batch) -> None:
@@ -49,7 +49,7 @@ class Applying:
             raise
 
     def expect(self) -> PredictedOutcome | None:
-        """The predicted outcome of the batch, if it is known before `end`."""
+        """Return the predicted outcome of the batch, if it is known before `end`."""
         self._expected = None if self._found.is_empty else self._found.expected()
         return self._expected
 
@@ -59,7 +59,7 @@ class Applying:
         Raises
         ------
         InputError
-            Of the first entry that is refused; nothing has changed then.
+            For the first entry that is refused; nothing has changed then.
         """
         edited, found = self.edited, self._found
         if found.is_empty:
@@ -76,9 +76,9 @@ class Applying:
             raise
         if written:
             for side, counters in zip(edited.sides, counts):
-                side.store.used += int(counters.room)
-        for row_rewrite, room in reserved:
-            apply_rows(row_rewrite, room)
+                side.store.used += int(counters.claimed)
+        for row_rewrite, claimed in reserved:
+            apply_rows(row_rewrite, claimed)
         for table, weighed in update.weighed:
             weigh(table, weighed)
         for table, deleted in [] if written else update.deleted:
@@ -90,7 +90,7 @@ class Applying:
         return update
 
     def _bring_back(self) -> None:
-        """Undo the insertions and deletions of a check."""
+        """Undo the provisional insertions and deletions."""
         for table, group in self._found.deleted:
             unmark_deletions(table, group.ids)
         for insertion in self.batch.insertions:
@@ -98,7 +98,7 @@ class Applying:
 
 
 def undo(edited: Edited, update: Update) -> None:
-    """Undo an update, the last one."""
+    """Undo the last update."""
     space = edited.space
     numbers, counted = new_counters(space, len(edited.sides))
     rewrites = [planned(side.store, inverted(side.store, changes, counters), counters)
@@ -106,8 +106,8 @@ def undo(edited: Edited, update: Update) -> None:
     counts = read(space, numbers)
     reserved = [reserve(row_rewrite, counters, edited.pair_weight)
                 for row_rewrite, counters in zip(rewrites, counts)]
-    for row_rewrite, room in reserved:
-        apply_rows(row_rewrite, room)
+    for row_rewrite, claimed in reserved:
+        apply_rows(row_rewrite, claimed)
     for table, deleted in update.deleted:
         restore_ids(table, deleted)
     for table, weighed in update.weighed:
@@ -120,7 +120,7 @@ def undo(edited: Edited, update: Update) -> None:
 
 
 def _reserve_ids(edited: Edited, batch: Batch) -> None:
-    """Have rows and weights for all ids that have been given out."""
+    """Reserve rows and weights for all ids given out."""
     weighted = {insertion.table for insertion in batch.insertions if insertion.weights is not None}
     for table in edited.tables:
         deletes = table.weights is not None and table in batch.deletions
@@ -135,12 +135,12 @@ def _refuse(batch: Batch, counts: Sequence[EditCounters]) -> None:
 
 
 def _are_written(changes: Sequence[Changes], counts: Sequence[EditCounters]) -> bool:
-    """Whether the check has already changed rows and deleted ids."""
+    """Whether the check has already written rows and deleted ids."""
     return bool(changes) and all(counters.written for counters in counts[: len(changes)])
 
 
 def _check_totals(edited: Edited, totals: TotalChanges) -> None:
-    """Refuse sums that grow beyond the limit."""
+    """Raise if a sum grows beyond its limit."""
     if totals.pair_weight > 0:
         exact_total(0, edited.pair_weight + totals.pair_weight,
                     "weights of edges, counted at both ends,")

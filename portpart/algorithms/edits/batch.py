@@ -1,7 +1,7 @@
 """Batches of edits: changes of a graph or hypergraph, in order.
 
-Arrays are checked when they are given: types, shapes, ranges.  What depends on the graph, that an
-edge exists say, is checked when the batch is applied.
+Types, shapes and ranges of arrays are checked when they are given.  Conditions on the graph, such
+as the existence of an edge, are checked when the batch is applied.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 MISSING = {"raise": DELETE, "ignore": DELETE_IF_THERE}
 
 READY = (np.dtype(np.int32), np.dtype(np.int64))
-"""Types of arrays that are taken as they are."""
+"""Types of arrays that are not converted."""
 
 MAX_IDS = 2**31 - 2
 
 
 class InsertedIds(NamedTuple):
-    """Ids first ... first + number - 1 are inserted."""
+    """Inserted ids: first ... first + number - 1."""
 
     table: IdTable
     first: int
@@ -43,7 +43,7 @@ class InsertedIds(NamedTuple):
 
 
 def insert_ids(insertion: InsertedIds) -> None:
-    """Mark ids as in use, with their weights."""
+    """Mark ids as existing, and set their weights."""
     table = insertion.table
     given = None if insertion.weights is None else table.space.asarray(insertion.weights)
     table.set_ids(insertion.first, insertion.number, ALIVE, given, 1)
@@ -60,18 +60,18 @@ class BatchCall(NamedTuple):
     Attributes
     ----------
     name : str
-        Of the method.
+        Name of the method.
     number : int
-        Of the call, from 1.
+        Number of the call, from 1.
     time : int
-        Entries before it in the batch.
+        Number of entries before it in the batch.
     kind : int
-        Of the operation; of deletions whether missing ids are ignored.
+        Kind of operation; for deletions, whether missing ids are ignored.
     first : array of int32
     second : array of int32, or None
     weights : array of int64, or None
     table : IdTable or None
-        Whose ids `first` holds, where that is no pair.
+        The table of the ids in `first`; None for pairs.
     """
 
     name: str
@@ -85,13 +85,13 @@ class BatchCall(NamedTuple):
 
     @property
     def space(self) -> ExecutionSpace:
-        """Where its arrays are."""
+        """The space of the arrays."""
         return space_of(self.first)
 
 
 class Fixing(NamedTuple):
-    """Vertices and the blocks that a call fixes them to, on the host; as `BatchCall` has the
-    others.
+    """Vertices and the blocks that a call fixes them to, on the host; time and number as in
+    `BatchCall`.
     """
 
     ids: np.ndarray
@@ -101,27 +101,27 @@ class Fixing(NamedTuple):
 
 
 def times_of(calls: Iterable[BatchCall]) -> list[np.ndarray]:
-    """When the entries of calls are made."""
+    """Return the time of each entry, for each call."""
     return [np.arange(call.time, call.time + len(call.first), dtype=np.int32) for call in calls]
 
 
 class Batch:
-    """Edits, in the order in which they are made.
+    """Edits, in the order in which they are applied.
 
-    Returned by ``batch()`` of the object to edit.  Arrays may be of the host or of a device; a
-    number stands for an array of one.  Where vertices or nets have names, a name may be said
-    instead of an id: text, or any other value that is not a number.  It means the vertex or net
-    that has the name when the method is called.
+    Returned by ``batch()`` of the object to edit.  Arrays may be on the host or on a device; a
+    number stands for an array of length 1.  If vertices or nets have names, a name may be given
+    instead of an id: text, or any other value that is not a number.  It stands for the vertex or
+    net that has the name when the method is called.
 
     Attributes
     ----------
     applied : bool
-        Whether the batch has been applied; nothing can be added any more then.
+        Whether the batch has been applied.  Then nothing can be added.
     calls : list of BatchCall
     of_pairs : list of BatchCall
-        Those about pairs, of which there are `num_pairs`.
+        The calls that edit pairs; they have `num_pairs` entries.
     deletions, weight_changes : dict of lists of BatchCall
-        Those about ids, by their kind.
+        The calls that edit ids, by table.
     fixings : list of Fixing
     names : BatchNames
     """
@@ -146,19 +146,19 @@ class Batch:
         Parameters
         ----------
         weights : int or array of integers, default 1
-            One weight for all, or that of each.
+            One weight for all, or one for each.
         count : int, optional
             Number of vertices; default: the number of names or weights, else one.
         names : sequence, optional
-            Their names, where vertices have names; each must be free, as that of a deleted vertex
-            is.
+            Names of the new vertices, if vertices have names.  Each must be unused; the name of a
+            deleted vertex may be used again.
         """
         ids = self._insert(self.owner.vertices, weights, count, "insert_vertices", names)
         self.num_calls += 1
         return ids
 
     def delete_vertices(self, ids: ArrayLike, missing: str = "raise") -> None:
-        """Delete vertices, and with them their edges; from nets they are removed.
+        """Delete vertices with their edges, and remove them from their nets.
 
         Parameters
         ----------
@@ -169,19 +169,19 @@ class Batch:
         self._delete(self.owner.vertices, ids, missing, "delete_vertices")
 
     def set_vertex_weights(self, ids: ArrayLike, weights: Numbers) -> None:
-        """Give vertices new weights: one for all, or one each."""
+        """Set weights of vertices: one for all, or one for each."""
         self._weigh(self.owner.vertices, ids, weights, "set_vertex_weights")
 
     def set_fixed(self, ids: ArrayLike, blocks: Blocks) -> None:
-        """Fix vertices to blocks, where they stay, or release them.
+        """Fix vertices to blocks, or release them.
 
-        A vertex that is in another block is moved when the batch is applied.
+        A vertex in another block is moved when the batch is applied.
 
         Parameters
         ----------
         ids : int, array of integers, or names
         blocks : int or array of integers
-            One block for all, or that of each; -1 releases a vertex.
+            One block for all, or one for each; -1 releases a vertex.
         """
         name, k = "set_fixed", self.owner.num_blocks
         if k == 0:
@@ -226,7 +226,7 @@ class Batch:
         return np.arange(first, first + number)
 
     def _add_inserted(self, inserted: InsertedIds) -> None:
-        """Add new ids, to those before them if they follow each other and weigh the same."""
+        """Add new ids; merge them with the previous ones if ids are consecutive and weigh 1."""
         for at in range(len(self.insertions) - 1, -1, -1):
             known = self.insertions[at]
             if known.table is inserted.table:
@@ -295,7 +295,7 @@ class Batch:
                              "another one")
 
     def _checked_ids(self, values: ArrayLike, table: IdTable, name: str) -> Array:
-        """A copy of ids that have been given out, or the ids of names."""
+        """Return a checked copy of ids, or the ids of names."""
         if table.names is not None and not _is_ready(values):
             values = self.names.ids_of(values, table, name)
         try:
@@ -307,11 +307,11 @@ class Batch:
         return ids.astype(np.int32)
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
-        raise InputError("a batch can be neither pickled nor copied, for it belongs to its "
+        raise InputError("a batch can be neither pickled nor copied, because it belongs to its "
                          "session; keep the arrays, and make another batch of them there")
 
     def refusal(self, time: int, problem: int) -> InputError:
-        """The error of the entry at this time."""
+        """Return the error of the entry at this time."""
         call = next(call for call in reversed(self.calls) if call.time <= time)
         at = time - call.time
         first = item_of(call.space, call.first, at)
@@ -331,18 +331,18 @@ class GraphBatch(Batch):
     """Edits of a graph."""
 
     def insert_edges(self, u: ArrayLike, v: ArrayLike, weights: Numbers | None = None) -> None:
-        """Insert edges (u[i], v[i]), of weight 1 or as given; those of an edge that exists add up.
+        """Insert edges (u[i], v[i]), of weight 1 or as given; added to the weight of existing ones.
 
         Self loops are dropped and counted.
         """
         self._edges("insert_edges", INSERT, u, v, weights)
 
     def delete_edges(self, u: ArrayLike, v: ArrayLike, missing: str = "raise") -> None:
-        """Delete edges; ``missing="ignore"`` takes it that some do not exist."""
+        """Delete edges; ``missing="ignore"`` ignores edges that do not exist."""
         self._edges("delete_edges", kind_of_deletion(missing, "delete_edges"), u, v)
 
     def set_edge_weights(self, u: ArrayLike, v: ArrayLike, weights: Numbers) -> None:
-        """Give edges new weights."""
+        """Set weights of edges."""
         self._edges("set_edge_weights", SET, u, v, weights)
 
     def _edges(self, name: str, kind: int, u: ArrayLike, v: ArrayLike,
@@ -351,14 +351,14 @@ class GraphBatch(Batch):
 
 
 def kind_of_deletion(missing: str, name: str) -> int:
-    """What `missing` asks for."""
+    """Return the kind of operation for a value of `missing`."""
     if not isinstance(missing, str) or missing not in MISSING:
         raise InputError(f'{name}: missing is {shown(missing)}; it must be "raise" or "ignore"')
     return MISSING[missing]
 
 
 def integers(values: Any, what: str) -> Array:
-    """One-dimensional integers where they are; a number as an array of one."""
+    """Return values as a one-dimensional array of integers in their space."""
     if _is_ready(values):
         return values
     space = space_of(values)

@@ -1,4 +1,4 @@
-"""Names in a batch of edits: what they stand for, and new ones."""
+"""Names in a batch of edits: the ids that they stand for, and new names."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Deletion(Protocol):
-    """A call that deletes ids, and how many entries the batch has before it."""
+    """A call that deletes ids, and its time in the batch."""
 
     @property
     def first(self) -> Array:
@@ -33,11 +33,11 @@ class Deletion(Protocol):
 
     @property
     def time(self) -> int:
-        """Entries before."""
+        """Number of entries before it in the batch."""
 
 
 class NewNames(NamedTuple):
-    """Names of ids from `first` on, given by method `where` behind `time` entries of the batch."""
+    """Names of ids from `first` on, given by method `where` after `time` entries of the batch."""
 
     table: IdTable
     first: int
@@ -47,12 +47,12 @@ class NewNames(NamedTuple):
 
 
 class BatchNames:
-    """What names stand for in a batch: what the batch calls so, else what was called so before.
+    """The ids that names stand for in a batch: ids named by the batch first, then earlier ones.
 
     Parameters
     ----------
     deletions : dict of lists of calls
-        Of the batch, by the kind of ids; grows with it.
+        Deletions of the batch by table; the batch adds to it.
 
     Attributes
     ----------
@@ -65,15 +65,15 @@ class BatchNames:
         self._ids: dict[IdTable, dict[Hashable, int]] = {}
 
     def ids_of(self, values: ArrayLike | Sequence[Hashable], table: IdTable, where: str) -> Any:
-        """Return the ids of names, among which there may be ids; what has no name as it is.
+        """Return the values with names replaced by ids; unchanged if there are no names.
 
         Raises
         ------
         InputError
-            If nothing has ever had one of the names.
+            If no vertex or net has ever had one of the names.
         """
         if not isinstance(values, list) and is_name(values) and self._get(table, values) >= 0:
-            return [self._get(table, values)]  # a tuple, say
+            return [self._get(table, values)]  # for example a tuple
         listed = elements(values)
         if not any(map(is_name, listed)):
             return values
@@ -86,7 +86,7 @@ class BatchNames:
         return ids
 
     def refuse_text(self, values: ArrayLike, table: IdTable, where: str) -> None:
-        """Raise for names of what has no names."""
+        """Raise if values contain text but the table has no names."""
         text = [value for value in elements(values) if isinstance(value, str)]
         if text and table.names is None:
             raise InputError(f"{where}: {shown(text[0])} is a name, but {table.name} have no "
@@ -98,7 +98,7 @@ class BatchNames:
         Raises
         ------
         InputError
-            If nothing alive has one of the names.
+            If no existing vertex or net has one of the names.
         """
         where, listed = "ids_of", elements(values)
         if table.names is None:
@@ -114,11 +114,12 @@ class BatchNames:
         return np.array(ids, np.int64)
 
     def checked(self, table: IdTable, values: ArrayLike, time: int, where: str) -> list[Hashable]:
-        """Return names for new ids as a list; refused if one of them is taken.
+        """Return names for new ids as a list.
 
         Raises
         ------
         InputError
+            If a name is already used.
         """
         if table.names is None:
             raise InputError(f"{where}: {table.name} have no names here; leave names= out")
@@ -133,22 +134,23 @@ class BatchNames:
         self._ids.setdefault(new.table, {}).update(zip(new.names, ids))
 
     def refuse_taken(self) -> None:
-        """Raise if something else has got one of the new names since.
+        """Check that no new name has been used since it was added.
 
         Raises
         ------
         InputError
+            If one has.
         """
         for new in self.new:
             self._refuse_taken(new, {})
 
     def give(self) -> list[tuple[IdNames, Named]]:
-        """Give the new names now that the batch is applied; what takes them back."""
+        """Set the new names when the batch is applied, and return their records for undo."""
         return [(new.table.names, new.table.names.add(new.first, new.names))
                 for new in self.new if new.table.names is not None]
 
     def _get(self, table: IdTable, name: Hashable) -> int:
-        """The id that a name stands for, -1 for none."""
+        """Return the id that a name stands for, -1 if none."""
         assert table.names is not None
         mine = self._ids.get(table, {}).get(name)
         return table.names.get(name) if mine is None else mine
@@ -167,12 +169,12 @@ class BatchNames:
 
 
 def deleted_ids(deletions: Sequence[Deletion], time: int) -> set[int]:
-    """The ids that are deleted by entries of a batch before a time."""
+    """Return the ids that entries of a batch delete before a time."""
     return {id for call in deletions if call.time < time for id in host_array(call.first).tolist()}
 
 
 def called(table: IdTable | None, id: int) -> str:
-    """An id for a message, with its name if it has one."""
+    """Return an id for a message, with its name if it has one."""
     names = None if table is None else table.names
     name = None if names is None else names.of(id)
     return f"{id}" if name is None else f"{id} ({shown(name)})"

@@ -1,4 +1,4 @@
-"""Counters of a batch that is checked, and columns that travel to the space together."""
+"""Counters of the check of a batch, and arrays that are copied to a space together."""
 
 from __future__ import annotations
 
@@ -14,32 +14,34 @@ from portpart.backends.programs import Array, ExecutionSpace
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
-# Arrays that are brought to a space; those of the host travel together -------------------------
+# Arrays that are copied to a space; arrays of the host in one copy -----------------------------
 #
-# What a copy takes follows from their number, not from their length, as long as they are short.
+# The time of short copies depends on their number, not on their length.
 
 
 Column = Sequence[Array]
-"""Arrays that follow each other, of the host or of the space."""
+"""Arrays to concatenate, on the host or in the space."""
 
 WIDE, NARROW = np.dtype(np.int64), np.dtype(np.int32)
 
 
 def filled(length: int, value: int) -> np.ndarray:
-    """An array of the host, of int32; sooner than `numpy.full` has examined what it is given."""
+    """Return an int32 array of the host; faster than `numpy.full` for short arrays."""
     array = np.empty(length, np.int32)
     array.fill(value)
     return array
 
 
-def joined(space: ExecutionSpace, arrays: Column, dtype: DTypeLike, room: int = 0) -> Array:
-    """Arrays one by one in a space, and room behind; those of the host travel together."""
+def joined(space: ExecutionSpace, arrays: Column, dtype: DTypeLike, slack: int = 0) -> Array:
+    """Return concatenated arrays in a space, with slack at the end; one copy if all are of the
+    host.
+    """
     of_host = [array for array in arrays if isinstance(array, np.ndarray)]
     if len(of_host) == len(arrays):
         together = np.concatenate(of_host) if of_host else np.empty(0, dtype)
         together = together.astype(dtype, copy=False)
-        return space.with_room(together, room) if room else space.asarray(together)
-    result = space.empty(sum(map(len, arrays)) + room, dtype)
+        return space.with_room(together, slack) if slack else space.asarray(together)
+    result = space.empty(sum(map(len, arrays)) + slack, dtype)
     place = 0
     for array in arrays:
         result[place : place + len(array)] = space.asarray(array, dtype)
@@ -47,19 +49,19 @@ def joined(space: ExecutionSpace, arrays: Column, dtype: DTypeLike, room: int = 
     return result
 
 
-def together(space: ExecutionSpace, wide: Column, narrow: Column, room: int = 0) -> Array:
-    """Arrays of int64, then those of int32, in one array of a space; from the host in one copy.
+def together(space: ExecutionSpace, wide: Column, narrow: Column, slack: int = 0) -> Array:
+    """Return int64 arrays, then int32 arrays, as one int32 array of a space.
 
-    Behind them there is room for this many elements of int32.
+    Arrays of the host need one copy.  At the end there are `slack` more elements of int32.
     """
-    return joined(space, [*(piece.view(np.int32) for piece in wide), *narrow], np.int32, room)
+    return joined(space, [*(piece.view(np.int32) for piece in wide), *narrow], np.int32, slack)
 
 
-# What kernels count while they check a batch, and the first operation that is refused ----------
+# Counts of the check of a batch, and its first refused operation -------------------------------
 
 
 MISSING_FIRST, MISSING_SECOND, MISSING = 1, 2, 3
-"""What can be wrong: an end is not alive, the pair does not exist."""
+"""Problems: the first id, the second id, or the pair or deleted id does not exist."""
 
 PROBLEMS = 4
 
@@ -72,21 +74,21 @@ class EditCounters(kl.Sliced, kl.Words):
     Attributes
     ----------
     refused : int
-        Time and problem of the first operation that is refused.
+        Time and problem of the first refused operation.
     loops, merged, missing : int
-        Self loops, pairs that were there already, deletions of what is not there.
+        Self loops, inserted pairs that existed already, deletions of missing pairs or ids.
     extra : int
-        Change of the total weight, beyond 1 for each pair that comes or goes.
+        Change of the total weight, without 1 for each inserted or deleted pair.
     unusual : int
-        Pairs that get another weight than 1.
-    room : int
-        Elements of new places.
+        Pairs that are given a weight other than 1.
+    claimed : int
+        Elements of new places of rows.
     wide : int
-        Elements that move in rows where that are many.
+        Elements that move in wide rows.
     deltas : int
-        2^32 for each pair that comes, 1 for each that goes.
+        2^32 for each inserted pair plus 1 for each deleted one.
     written : int
-        Whether rows have been written already.
+        Whether rows have already been written.
     deleted, weight : int
         Deleted ids, and the change of the total weight.
     cleared : int
@@ -99,7 +101,7 @@ class EditCounters(kl.Sliced, kl.Words):
     missing: int
     extra: int
     unusual: int
-    room: int
+    claimed: int
     wide: int
     deltas: int
     written: int
@@ -113,7 +115,7 @@ class BatchCounters(kl.Sliced, kl.Words):
 
 
 OF_SECOND, OF_VERTICES = len(EditCounters.indices), 2 * len(EditCounters.indices)
-"""Where the counters begin after those of the first store."""
+"""Where the counters of the second store and of vertices begin."""
 
 
 def new_counters(space: ExecutionSpace, count: int) -> tuple[Array, list[EditCounters]]:
@@ -132,7 +134,7 @@ def begun(count: int) -> np.ndarray:
 
 
 def split(memory: Array, count: int) -> list[EditCounters]:
-    """Return the `count` counters that memory begins with."""
+    """Return the `count` counters at the beginning of memory."""
     return [EditCounters.sliced(memory, slices) for slices in _slices(count)]
 
 
@@ -143,7 +145,7 @@ def _slices(count: int) -> list[dict[str, kl.Slice]]:
 
 
 def batch_counters(array: Array) -> BatchCounters:
-    """The counters of an array of halves of words."""
+    """Return the counters of an array of halves of words."""
     return BatchCounters.sliced(array, _all_of(len(array) // 2))
 
 
@@ -158,13 +160,13 @@ def read(space: ExecutionSpace, array: Array) -> Sequence[EditCounters]:
 
 
 def counted(array: np.ndarray) -> Sequence[EditCounters]:
-    """Return the counters of such an array of the host."""
+    """Return the counters of an array of words, or of their halves, of the host."""
     words, numbers = len(EditCounters.indices), array.view(np.int64).tolist()
     return [EditCounters(numbers[at : at + words]) for at in range(0, len(numbers), words)]
 
 
 @kl.device
 def refuse(counters: EditCounters, at, problem):
-    """Note that the operation at this time is refused."""
+    """Store that the operation at this time is refused, if it is the first; by atomic_min."""
     kl.atomic_min(counters, EditCounters.refused, at * PROBLEMS + problem)
     return 0

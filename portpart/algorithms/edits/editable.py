@@ -1,4 +1,4 @@
-"""Graphs that can be edited: batches are applied to rows with spare room, and can be undone."""
+"""Graphs that can be edited: batches are applied to rows with slack, and can be undone."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Mark:
 
 
 class Editable(Edited):
-    """Batches, marks and undo, of graphs and hypergraphs alike."""
+    """Batches, marks and undo, for graphs and hypergraphs."""
 
     def __init__(self, space: ExecutionSpace, tables: list[IdTable], num_pairs: int,
                  pair_weight: int) -> None:
@@ -44,28 +44,28 @@ class Editable(Edited):
         return self.vertices.ids()
 
     def prepare(self) -> None:
-        """Take now what the first batch would: weights of vertices, and pools with spare room."""
+        """Allocate now what the first batch needs: weights of vertices, and pools with slack."""
         self.vertices.reserve(weighted=True)
         for side in self.sides:
             side.store.reserve(0)
 
     def apply(self, batch: Batch) -> Update:
-        """Apply a batch: as if its entries were applied one by one, in order, or not at all.
+        """Apply a batch as if its entries were applied one by one, in order, or not at all.
 
         Raises
         ------
         InputError
-            Of the first entry that cannot be applied; nothing has changed then.
+            For the first entry that cannot be applied; nothing has changed then.
         """
         with late_interrupts():
             return self.end(self.begin(batch))
 
     def begin(self, batch: Batch) -> Applying:
-        """Begin to apply a batch; `end` has to follow, with interrupts late."""
+        """Begin to apply a batch; `end` must follow, with interrupts deferred."""
         if batch.owner is not self:
-            raise InputError("the batch was made for something else")
+            raise InputError("the batch was made for another graph or session")
         if batch.numbering is not self.numbering:
-            raise InputError("the batch was made before compact(), which has given other ids")
+            raise InputError("the batch was made before compact(), which has changed the ids")
         if batch.applied:
             raise InputError("the batch has been applied already")
         batch.names.refuse_taken()
@@ -93,12 +93,12 @@ class Editable(Edited):
             self._begin -= 1
 
     def _forget(self) -> None:
-        """Drop the log of the edits so far, which cannot be undone any more."""
+        """Drop the log of earlier edits, so that they can no longer be undone."""
         self._begin += len(self._log)
         self._log.clear()
 
     def mark(self) -> Mark:
-        """Return a mark of the state as it is, for `undo`; edits are kept as long as it is."""
+        """Return a mark of the current state, for `undo`; edits are logged while it exists."""
         if not self._marks:
             self._forget()
         mark = Mark(self._begin + len(self._log))
@@ -108,7 +108,7 @@ class Editable(Edited):
     def undo(self, mark: Mark) -> list[Update]:
         """Undo all batches since a mark and return them, the last one first.
 
-        Ids that they gave out stay unused.
+        Their new ids are not given out again.
         """
         if mark not in self._marks:
             raise InputError("the mark belongs to another graph or to a state before compact(), "
@@ -130,9 +130,9 @@ class EditableGraph(Editable):
     Parameters
     ----------
     graph : Graph
-        Parallel edges become one.
+        Parallel edges are merged.
     growth : RowGrowth
-        How much room rows get.
+        The slack of rows.
 
     Examples
     --------
@@ -159,9 +159,9 @@ class EditableGraph(Editable):
 
     @property
     def csr(self) -> graphs.Csr:
-        """The rows of all ids as kernels take them; those of ids that are not alive are empty.
+        """The rows of all ids for kernels; rows of ids that do not exist are empty.
 
-        The same record as long as the arrays are the same; they may be longer.
+        The same record is returned until an array is replaced; arrays may be longer.
         """
         self.reserve_ids()
         rows, weights = self.arcs.rows, self.vertices.weights
@@ -185,8 +185,7 @@ class EditableGraph(Editable):
         return graph
 
     def compact(self) -> np.ndarray:
-        """Give the existing vertices the ids 0, 1, ... and return the new id of each old one, or
-        -1.
+        """Renumber the existing vertices, and return the new id of each old id, or -1.
 
         Ends all marks.
         """
@@ -196,7 +195,7 @@ class EditableGraph(Editable):
 
 
 def new_numbers(table: IdTable, alive: Array | None) -> Array | None:
-    """The place of each id among the existing ones; None if all exist."""
+    """Return the place of each id among the existing ones; None if all exist."""
     if alive is None:
         return None
     numbers = table.space.empty(table.count, np.int32)
@@ -205,12 +204,12 @@ def new_numbers(table: IdTable, alive: Array | None) -> Array | None:
 
 
 def unless_ones(weights: Array | None) -> Array | None:
-    """Weights, None if all are 1."""
+    """Return the weights, None if all are 1."""
     return None if weights is None or bool((weights == 1).all()) else weights
 
 
 def with_ascending_rows(graph: graphs.Graph) -> graphs.Graph:
-    """The graph with rows in ascending order and parallel edges made one."""
+    """Return the graph with rows in ascending order and merged parallel edges."""
     space = graph.space
     found = space.zeros(1, np.int64)
     space.parallel_for(graph.num_vertices, find_disorder, graph.csr, found, team=graphs.TEAM)
@@ -228,7 +227,7 @@ def with_ascending_rows(graph: graphs.Graph) -> graphs.Graph:
 
 @kl.kernel
 def find_disorder(v, graph: graphs.Csr, found):
-    """found[0] becomes negative if a row does not ascend, by atomic_min."""
+    """Set found[0] to -1 if a row is not strictly ascending; by atomic_min."""
     for arc in range(kl.int64(graph.begin[v]) + 1 + kl.lane(), kl.int64(graph.end[v]),
                      kl.team_size()):
         if graph.targets[arc - 1] >= graph.targets[arc]:
@@ -237,7 +236,7 @@ def find_disorder(v, graph: graphs.Csr, found):
 
 @kl.kernel
 def write_number(i, alive, numbers):
-    """numbers[id] = i for the i-th id that is alive."""
+    """Set numbers[id] to i for the i-th existing id."""
     numbers[alive[i]] = i
 
 
@@ -251,7 +250,7 @@ class EditableHypergraph(Editable):
     ----------
     hypergraph : Hypergraph
     growth : RowGrowth
-        How much room rows get.
+        The slack of rows.
     """
 
     def __init__(self, hypergraph: graphs.Hypergraph,
@@ -271,7 +270,7 @@ class EditableHypergraph(Editable):
 
     @property
     def nets(self) -> IdTable:
-        """The nets."""
+        """The ids of nets."""
         return self.tables[1]
 
     def batch(self) -> NetBatch:
@@ -280,7 +279,7 @@ class EditableHypergraph(Editable):
 
     @property
     def csr(self) -> graphs.Csr:
-        """The nets of each vertex as kernels take them, for all ids."""
+        """The nets of each vertex for kernels, for all ids."""
         self.reserve_ids()
         rows, count = self.nets_of.rows, self.vertices.count
         return graphs.Csr(rows.begin[:count], rows.end[:count], rows.elements, None,
@@ -288,7 +287,7 @@ class EditableHypergraph(Editable):
 
     @property
     def net_rows(self) -> graphs.Nets:
-        """The pins of each net as kernels take them, for all ids."""
+        """The pins of each net for kernels, for all ids."""
         self.reserve_ids()
         rows, count = self.pins.rows, self.nets.count
         return graphs.Nets(rows.begin[:count], rows.end[:count], rows.elements,

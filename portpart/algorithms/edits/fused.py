@@ -1,7 +1,7 @@
-"""Small batches in a single run: they are checked, and written if nothing prevents it.
+"""Checks a small batch and writes it in the same run, unless it is refused or needs memory.
 
-Keys are sorted by counting, for each of them, those before it.  Pairs of deleted ids become
-operations behind the given ones; until then their places hold a pair that sorts last.
+Each key finds its sorted place by counting the keys before it.  Pairs of deleted ids become
+operations behind the given ones; before, these places hold a pair that sorts last.
 """
 
 from __future__ import annotations
@@ -25,39 +25,39 @@ from portpart.algorithms.edits.operations import (
     find_combined_change,
     write_key,
 )
-from portpart.algorithms.edits.rewrite import find_room, rewrite_row
+from portpart.algorithms.edits.rewrite import find_capacity, rewrite_row
 from portpart.algorithms.edits.wide_rows import ChangedRowPlaces, added, removed
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace, Program, Records, Slot
 from portpart.graphs import MAX_INT32, MAX_TOTAL_WEIGHT, TEAM, EditableRows, RowStore
 from portpart.primitives import SCAN_TILE, TEAM as SCAN_TEAM, scan_tile
 
-# The steps of a small batch that is checked and written in a single run (`fused.py`) -----------
+# The kernels of the run ------------------------------------------------------------------------
 
 
 class Limits(kl.Words):
-    """What decides whether a batch is written in the same run.
+    """Limits that decide whether a batch is written in the same run.
 
     Attributes
     ----------
     length : int
         Number of keys.
     capacity : int
-        Keys that there is room for.
+        Maximum number of keys.
     given : int
-        Operations that are given.
+        Number of given operations.
     deleted : int
-        Entries that delete rows.
+        Number of entries that delete rows.
     inserted, first : int
-        New ids of the rows, which follow each other; the first.
+        Number of new ids of rows, which are consecutive; the first id.
     free : int
-        Room behind the rows, negative if nothing may be written.
+        Free space behind the rows, negative if nothing may be written.
     gain : int
-        By how much the total weight may grow.
+        Maximum increase of the total weight.
     plain : int
-        Whether there are no weights, so that each has to stay 1.
+        Whether there are no weights, so that each weight must stay 1.
     go : int
-        What is decided.
+        Whether the batch is written.
     """
 
     length: int
@@ -74,7 +74,7 @@ class Limits(kl.Words):
 
 @kl.kernel
 def insert_id(i, limits: Limits, deletions: Deletions):
-    """Mark a new id as in use."""
+    """Mark a new id as existing."""
     deletions.rows[limits.first + i] = kl.int32(id_table.ALIVE)  # type: ignore[index]
 
 
@@ -87,9 +87,9 @@ def set_unit_weight(i, limits: Limits, weights):
 @kl.kernel
 def clear_row(j, deleted: id_table.DeletedIds, rows: EditableRows, operations: Operations,
               directed: Directed, limits: Limits, total: EditCounters):
-    """Append an operation for each pair of a deleted row, if there is space.
+    """Append an operation for each pair of a deleted row, if they fit.
 
-    Atomic: their places depend on the order, the result does not.
+    Atomic; places depend on the order, the result does not.
     """
     v = kl.int64(deleted.effective[j])
     degree = kl.int64(0)
@@ -109,7 +109,7 @@ def clear_row(j, deleted: id_table.DeletedIds, rows: EditableRows, operations: O
 
 @kl.kernel
 def measure(_, directed: Directed, limits: Limits, total: EditCounters):
-    """Count the keys; none are examined if they exceed the capacity."""
+    """Store the number of keys; 0 if they exceed the capacity."""
     length = (limits.given + total.cleared) * directed.sides
     if length > limits.capacity:
         length = kl.int64(0)
@@ -119,7 +119,7 @@ def measure(_, directed: Directed, limits: Limits, total: EditCounters):
 
 @kl.kernel
 def place_key(i, keys, changes: Changes, directed: Directed, limits: Limits):
-    """Bring a key to its place in the sorted ones: behind smaller ones, and equal ones before."""
+    """Write a key to its sorted place: behind smaller keys and earlier equal ones."""
     key = keys[i]
     place = kl.int64(0)
     for j in range(kl.lane(), min(i, limits.length), kl.team_size()):
@@ -137,34 +137,31 @@ def place_key(i, keys, changes: Changes, directed: Directed, limits: Limits):
 @kl.kernel
 def decide(_, places: ChangedRowPlaces, counters: EditCounters, of_ids: EditCounters,
            limits: Limits):
-    """Write the batch if no operation is refused, and there is memory for it as it is."""
-    room = places.begin[limits.length]
+    """Decide to write the batch if no operation is refused and no more memory is needed."""
+    claimed = places.begin[limits.length]
     deltas = places.before[limits.length]
     gain = added(deltas) - removed(deltas) + counters.extra
     counters.deltas = deltas
-    counters.room = room
+    counters.claimed = claimed
     limits.go = kl.int64(counters.refused == NONE and of_ids.refused == NONE and counters.wide == 0
-                      and room <= limits.free and gain <= limits.gain
+                      and claimed <= limits.free and gain <= limits.gain
                       and (limits.plain == 0 or counters.unusual == 0))
     counters.written = limits.go
 
 
-# Small batches in a single run: they are checked, and written if nothing prevents it -----------
-#
-# Keys are sorted by counting, for each of them, those before it.  Pairs of deleted ids become
-# operations behind the given ones; until then their places hold a pair that sorts last.
+# The program of the run ------------------------------------------------------------------------
 
 
 COMPARISONS = 1 << 17
-"""A lane makes this many comparisons of keys faster than a sort is launched."""
+"""Comparisons of keys that a lane makes in less time than the launch of a sort."""
 
 def is_small(space: ExecutionSpace, length: int) -> bool:
-    """Whether this many keys are worth a single run."""
+    """Whether a single run is faster for this many keys."""
     return length <= SCAN_TILE and length * length <= COMPARISONS * space.widest_team
 
 
 def capacity_for_deletions(side: Side, number: int) -> int:
-    """Estimated number of operations for the deletion of `number` rows."""
+    """Return the estimated number of operations for the deletion of `number` rows."""
     pairs, rows = side.store.used, max(1, side.table.num_alive)
     return number * (3 * pairs // (2 * rows) + 2)
 
@@ -176,15 +173,15 @@ class StoreInputs(NamedTuple):
     ----------
     side : Side
     counters : EditCounters
-        What counts pairs.
+        Counters of pairs.
     of_ids : EditCounters
-        What counts ids of the rows.
+        Counters of the ids of rows.
     limits : Limits
-        What may be written.
+        Limits of what may be written.
     deleted : DeletedIds, or None
         Deleted rows.
     changes : Changes
-        What becomes of pairs is written there.
+        The output: the changes of pairs.
     """
 
     side: Side
@@ -196,7 +193,7 @@ class StoreInputs(NamedTuple):
 
 
 class StoreArguments(kl.Record):
-    """Further arguments of the part of a program for a store."""
+    """Further arguments of a program for one store."""
 
     limits: Limits
     places: ChangedRowPlaces
@@ -204,18 +201,18 @@ class StoreArguments(kl.Record):
 
 
 OWN = ("rows", "deletions", "growth", "arguments", "changes", "counters", "of_ids", "deleted")
-"""What the part of a program for a store takes."""
+"""The arguments of a program for one store."""
 
 NAMES = [[f"{name}{number}" for name in OWN] for number in range(2)]
 
 
 def check_fused(space: ExecutionSpace, operations: Operations,
                 stores: Sequence[StoreInputs]) -> None:
-    """Find the changes of operations in all stores; written in all if ``counters.written`` says so.
+    """Find the changes of operations in all stores, and write all or none: see
+    ``counters.written``.
 
-    With deletions there is nothing in `operations` behind the given ones, and the number of changes
-    follows from ``cleared`` of the first counters; there are none if it exceeds the
-    capacity.
+    With deletions, `operations` has free places behind the given ones.  The number of changes
+    depends on ``cleared`` of the first counters; there are no changes if it exceeds the capacity.
     """
     records: dict[str, Any] = {"operations": operations}
     key: list[Any] = [operations.weights is None, operations.times is None]
@@ -242,16 +239,16 @@ ONE_MORE = kl.work(np.int64, lambda length: length + 1)
 
 
 def limits_for(store: RowStore, counts: dict[str, int], total_weight: int, alone: bool) -> Limits:
-    """What a batch may do.
+    """Return the limits of a batch.
 
     Parameters
     ----------
     counts : dict
         The first words of the limits.
     total_weight : int
-        Of all pairs.
+        Total weight of all pairs.
     alone : bool
-        Whether nothing else can stand against the batch.
+        Whether nothing else can prevent the batch.
     """
     weights = store.rows.weights
     narrow = weights is not None and weights.dtype == np.int32
@@ -286,7 +283,7 @@ def _recorded(stores: Sequence[StoreInputs], records: Records) -> Program:
 
 def _slots_of(program: Program, number: int, inputs: StoreInputs,
               made: dict[str, Any]) -> dict[str, Any]:
-    """The slots of kernels that check one store."""
+    """Return the slots of the kernels for one store."""
     own = {name: made[numbered] for name, numbered in zip(OWN, NAMES[number], strict=True)}
     arguments = own["arguments"]
     order = program.scratch(f"order{number}", kl.work(np.int32, int))
@@ -308,7 +305,7 @@ def _record_insertions(program: Program, own: Sequence[dict[str, Any]]) -> None:
 
 def _record_deletions(program: Program, deleted: Sequence[dict[str, Any]],
                       own: Sequence[dict[str, Any]]) -> None:
-    """Record deletions and the operations that follow; all stores then have another length."""
+    """Record deletions and their operations, which change the length of all stores."""
     for kernel in (id_table.mark_deleted, id_table.check_deletion):
         with program.side_by_side():
             for slots in deleted:
@@ -324,7 +321,7 @@ def _record_deletions(program: Program, deleted: Sequence[dict[str, Any]],
 
 
 def _record_checks(program: Program, own: Sequence[dict[str, Any]]) -> None:
-    """Record the checks that follow once there are keys, in all stores side by side."""
+    """Record the checks of keys, for all stores side by side."""
     def for_all(step: Callable[[Any, dict[str, Any]], None]) -> None:
         with program.side_by_side():
             for slots in own:
@@ -335,20 +332,20 @@ def _record_checks(program: Program, own: Sequence[dict[str, Any]]) -> None:
     for_all(lambda limits, slots: launch(limits.length, find_combined_change, **slots))
     for_all(lambda limits, slots: _record_sums(program, slots["changes"].deltas, slots["before"],
                                                limits.length))
-    for_all(lambda limits, slots: launch(limits.length, find_room, **slots))
+    for_all(lambda limits, slots: launch(limits.length, find_capacity, **slots))
     for_all(lambda limits, slots: _record_sums(program, slots["spaces"], slots["places"].begin,
                                                limits.length))
     for_all(lambda limits, slots: launch(1, decide, **slots))
 
 
 def _record_sums(program: Program, values: Slot, result: Slot, length: Any) -> None:
-    """Record prefix sums of no more values than a tile has."""
+    """Record prefix sums of at most as many values as a tile has."""
     program.parallel_for(1, scan_tile, values, None, result, length.slot, length.index,
                          team=SCAN_TEAM)
 
 
 def _record_writing(program: Program, inputs: StoreInputs, slots: dict[str, Any]) -> None:
-    """Record how a batch is written in one store."""
+    """Record the writes of a batch in one store."""
     limits, weighted = slots["limits"], inputs.side.store.rows.weights is not None
     program.launch(limits.length, rewrite_row, team=TEAM, weighted=weighted, **slots)
     if inputs.deleted:

@@ -1,4 +1,4 @@
-"""Ids that have been given out: which of them exist, and their weights."""
+"""Ids that have been given out, their state, and their weights."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from portpart.graphs import SPARE_ROWS, extended, with_spare
 from portpart.primitives import positions_of, sort_keys
 
 ALIVE = 2**31 - 1
-"""Deletion time of ids that stay; others hold the time in the current batch, deleted ids -1."""
+"""Deletion time of existing ids; -1 for deleted ids; in a batch, the time of their deletion."""
 
 
 class IdTable:
@@ -23,23 +23,23 @@ class IdTable:
     Parameters
     ----------
     name : str
-        What messages call them.
+        Their name in messages.
     space : ExecutionSpace
     count : int
     weights : array or None
         None means that each weighs 1.
     total_weight : int
-        Of all existing ids.
+        Total weight of all existing ids.
     names : sequence, optional
-        Of all.
+        Names of all ids.
 
     Attributes
     ----------
     names : IdNames or None
     weights : array or None
-        Of all ids; 0 for deleted ones where there is an array.
+        Weights of all ids, 0 for deleted ones; None means that each weighs 1.
     deletions : array of int32
-        When each id is deleted; as long as there is space for ids.
+        Deletion time of each id; its length is the reserved number of ids.
     num_alive : int
     weigh_one : bool
         Whether all existing ids are known to weigh 1.
@@ -57,12 +57,12 @@ class IdTable:
         self.names = None if names is None else IdNames(name, names)
 
     def give(self, count: int) -> int:
-        """Give out `count` ids and return the first; none of them exists yet."""
+        """Give out `count` ids, which do not exist until they are inserted; return the first."""
         self.count += count
         return self.count - count
 
     def reserve(self, weighted: bool) -> None:
-        """Reserve space for all ids, and for own weights."""
+        """Reserve space for all ids; also for own weights, if `weighted` or necessary."""
         space = self.space
         if self.count > len(self.deletions):
             deletions = extended(space, self.deletions, with_spare(self.count, SPARE_ROWS), -1)
@@ -78,12 +78,12 @@ class IdTable:
             self.weights, self.lent = weights, False
 
     def _outgrown(self) -> bool:
-        """Whether there are more ids than weights that were lent."""
+        """Whether there are more ids than borrowed weights."""
         return self.weights is not None and self.count > len(self.weights)
 
     def set_ids(self, first: int, number: int, deletion: int, weights: Array | None,
                 weight: int) -> None:
-        """Set deletion time and weights of ids: given ones, or the same for all."""
+        """Set deletion time and weights of ids: the given weights, or one for all."""
         self.weigh_one &= weights is None
         if self.weights is None:
             self.space.parallel_for(number, write_deletion, first, deletion, self.deletions)
@@ -92,16 +92,16 @@ class IdTable:
                                     self.deletions, self.weights)
 
     def exclude(self, ids: np.ndarray) -> None:
-        """Mark ids as deleted from the beginning; their weights must be 0, if there are any."""
+        """Mark ids of a new table as deleted; their weights, if any, must be 0."""
         self.deletions[self.space.asarray(ids)] = -1
         self.num_alive -= len(ids)
         if self.weights is None:
             self.total_weight -= len(ids)
 
     def are_alive(self, ids: Sequence[int]) -> list[bool]:
-        """Whether ids are alive, as the host gets to know.
+        """Return for each id whether it exists, on the host.
 
-        Changes nothing, for batches may be filled while another thread applies one.
+        Does not change the table: a batch may be filled while another thread applies one.
         """
         given, deletions = np.array(ids, np.int64), self.deletions
         known = (given >= 0) & (given < len(deletions))
@@ -110,23 +110,23 @@ class IdTable:
         return found
 
     def alive(self) -> Array | None:
-        """The ids that are alive, ascending; None if all are."""
+        """Return the existing ids, ascending; None if all exist."""
         if self.num_alive == self.count:
             return None
         return positions_of(self.space, self.deletions[: self.count] == ALIVE)
 
     def ids(self) -> np.ndarray:
-        """The same on the host."""
+        """Return the existing ids, ascending, on the host."""
         alive = self.alive()
         return (np.arange(self.count) if alive is None
                 else self.space.to_host(alive).astype(np.int64))
 
     def existing_names(self) -> Sequence[Hashable] | None:
-        """The names of existing ids, in the order of ids."""
+        """Return the names of existing ids, in the order of ids."""
         return None if self.names is None else self.names.listed(self.ids(), self.count)
 
     def labels(self) -> Sequence[Hashable] | None:
-        """The name of each id, None for ids without a name or not alive."""
+        """Return the name of each id, None for ids that have no name or do not exist."""
         if self.names is None:
             return None
         names = self.names.all(self.count)
@@ -138,17 +138,17 @@ class IdTable:
         return found
 
     def renamed(self) -> np.ndarray:
-        """The place of each id among the existing ones, -1 for others."""
+        """Return the place of each id among the existing ones, -1 for others."""
         ids, new = self.ids(), np.full(self.count, -1, np.int64)
         new[ids] = np.arange(len(ids))
         return new
 
     def weights_of_all(self) -> Array | None:
-        """The weights of all ids."""
+        """Return the weights of all ids."""
         return None if self.weights is None else self.weights[: self.count]
 
     def weights_of(self, chosen: Array | None) -> Array | None:
-        """A copy of the weights of these ids, or of all."""
+        """Return a copy of the weights of these ids, or of all."""
         weights = self.weights_of_all()
         if weights is None:
             return None
@@ -156,13 +156,13 @@ class IdTable:
 
 
 class WeightChanges(kl.Record):
-    """New weights of ids, sorted by id and time; only the last of an id counts.
+    """New weights of ids, sorted by id and time; only the last entry of an id counts.
 
     Attributes
     ----------
     ids : array of int32
     was, will : array of int64
-        -1 for ids that do not count.
+        Weights before and after; -1 for entries that do not count.
     length : int
     """
 
@@ -173,7 +173,7 @@ class WeightChanges(kl.Record):
 
 
 class DeletedIds(kl.Sliced, kl.Record):
-    """Ids that a batch deletes, and when.
+    """Ids that a batch deletes, with deletion times.
 
     Attributes
     ----------
@@ -182,7 +182,7 @@ class DeletedIds(kl.Sliced, kl.Record):
     effective : array of int32
         The ids that these entries delete, else -1.
     weights : array of int64
-        What they weigh.
+        Weights of the ids.
     """
 
     ids: Array
@@ -224,7 +224,7 @@ def _set_deletions(table: IdTable, deleted: DeletedIds, value: int, weights: Arr
 
 def weight_changes(table: IdTable, ids: Array, weights: Array, times: Array,
                    counters: EditCounters) -> WeightChanges:
-    """What weights are after a batch."""
+    """Return the changes of weights by a batch."""
     space, length = table.space, len(ids)
     keys, order = sort_keys(space, ids)
     result = WeightChanges(keys, space.empty(length, np.int64), space.empty(length, np.int64),
@@ -235,7 +235,7 @@ def weight_changes(table: IdTable, ids: Array, weights: Array, times: Array,
 
 
 def weigh(table: IdTable, found: WeightChanges, backwards: bool = False) -> None:
-    """Set weights as found, or as they were."""
+    """Set the new weights, or with `backwards` the old ones."""
     values = found.was if backwards else found.will
     table.weigh_one = False
     table.space.parallel_for(len(values), set_weight, found.ids, values, table.weights)
@@ -243,7 +243,7 @@ def weigh(table: IdTable, found: WeightChanges, backwards: bool = False) -> None
 
 @kl.kernel
 def begin_ids(v, count, deletions):
-    """The first `count` ids exist, others are not in use yet."""
+    """Mark the first `count` ids as existing, others as unused."""
     deletions[v] = kl.int32(ALIVE) if v < count else kl.int32(-1)
 
 
@@ -273,14 +273,14 @@ def write_ids(i, first, deletion, given, otherwise, deletions, weights):
 
 @kl.kernel
 def mark_deleted(j, deleted: DeletedIds, deletions):
-    """Delete an id at its first such entry, unless it is deleted already; by atomic_min."""
+    """Set the deletion time of an existing id to its first deleting entry; by atomic_min."""
     if deletions[deleted.ids[j]] >= 0:
         kl.atomic_min(deletions, kl.int64(deleted.ids[j]), deleted.times[j])
 
 
 @kl.kernel
 def check_deletion(j, deleted: DeletedIds, deletions, weights, counters: EditCounters):
-    """effective[j] = the id if this entry deletes it, else -1, which is refused unless lenient."""
+    """Set effective[j] to the id if this entry deletes it, else to -1: refused unless lenient."""
     v = kl.int64(deleted.ids[j])
     deleted.effective[j] = -1
     deleted.weights[j] = kl.value_or(weights, v, 1)
@@ -296,14 +296,14 @@ def check_deletion(j, deleted: DeletedIds, deletions, weights, counters: EditCou
 
 @kl.kernel
 def unmark_deleted(j, ids, deletions):
-    """Unmark an id that a batch would delete."""
+    """Unmark an id that the current batch would delete."""
     if deletions[ids[j]] >= 0:
         deletions[ids[j]] = ALIVE
 
 
 @kl.kernel
 def set_for_deleted(j, effective, given, otherwise, values):
-    """Set a value of a deleted id: the given one, or the same for all."""
+    """Set a value of a deleted id: the given value, or one for all."""
     if effective[j] >= 0:
         values[effective[j]] = kl.value_or(given, j, otherwise)
 
@@ -311,7 +311,7 @@ def set_for_deleted(j, effective, given, otherwise, values):
 @kl.kernel
 def find_last_weight(i, found: WeightChanges, order, weights, times, deletions, old,
                      counters: EditCounters):
-    """Weight of an id before and after, at its last new weight; refused if the id is missing."""
+    """Store the weight of an id before and after, at its last entry; refused if it is missing."""
     v = kl.int64(found.ids[i])
     j = kl.int64(order[i])
     found.was[i] = -1
@@ -331,6 +331,6 @@ def find_last_weight(i, found: WeightChanges, order, weights, times, deletions, 
 
 @kl.kernel
 def set_weight(i, ids, values, weights):
-    """Set the weight of an id, where it counts."""
+    """Set the weight of an id, if the entry counts."""
     if values[i] >= 0:
         weights[ids[i]] = values[i]

@@ -1,7 +1,7 @@
-"""Names of vertices and nets that are edited: what callers may say instead of an id.
+"""Names of edited vertices and nets, which callers may use instead of ids.
 
-Names are data of the host.  A deleted vertex keeps its name, which another one may take over, so
-that a name that is gone differs from one that was never there.
+Names are data of the host.  A deleted vertex keeps its name, until a new vertex gets it.  So the
+name of a deleted vertex differs from an unknown name.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ SINGULAR = {"vertices": "vertex", "nets": "net"}
 
 
 class Named(NamedTuple):
-    """New names, and which ids they stood for before: -1 for none."""
+    """New names, and the ids that they stood for before: -1 for none."""
 
     names: list[Hashable]
     before: list[int]
 
 
 class IdNames:
-    """The names of ids 0, 1 ..., some of which may have none.
+    """The names of ids 0, 1 ...; some may have none.
 
     Parameters
     ----------
     kind : str
-        What has the names: ``"vertices"`` or ``"nets"``.
+        The kind of ids: ``"vertices"`` or ``"nets"``.
     given : sequence
-        Of the first ids; None is not a name.
+        Names of the first ids; None is not a name.
     """
 
     def __init__(self, kind: str, given: Sequence[Hashable]) -> None:
@@ -49,7 +49,7 @@ class IdNames:
         return self._given[id] if id < len(self._given) else self._later.get(id)
 
     def get(self, name: Hashable) -> int:
-        """Return the id that last got a name, -1 for a name that no id ever had."""
+        """Return the id that was last given a name, -1 for a name that no id ever had."""
         return self._table().get(name, -1)
 
     def all(self, count: int) -> Sequence[Hashable]:
@@ -60,7 +60,7 @@ class IdNames:
         return [*self._given[:count], *map(self._later.get, later)]
 
     def current(self, count: int) -> Sequence[Hashable]:
-        """Return the names of the first ids, None for those whose name another id has now."""
+        """Return the names of the first ids, None for ids whose name a later id has now."""
         names = self.all(count)
         if not self._later:
             return names
@@ -73,7 +73,7 @@ class IdNames:
         return names if len(ids) == count else [names[id] for id in ids.tolist()]
 
     def add(self, first: int, names: list[Hashable]) -> Named:
-        """Give names to the ids from `first` on; `undo` takes what this returns."""
+        """Give names to the ids from `first` on, and return a record for `undo`."""
         table = self._table()
         before = [table.get(name, -1) for name in names]
         ids = range(first, first + len(names))
@@ -82,7 +82,7 @@ class IdNames:
         return Named(names, before)
 
     def undo(self, named: Named) -> None:
-        """Let names stand for what they did before they were added, the last ones first."""
+        """Restore the ids that names stood for before `add`; call for the last names first."""
         table = self._table()
         for name, before in zip(named.names, named.before):
             del self._later[table[name]]
@@ -97,7 +97,7 @@ class IdNames:
                           f"{did_you_mean(name, [*self._table()])}")
 
     def _table(self) -> dict[Hashable, int]:
-        """Return the id of each name; made when a name is first looked up."""
+        """Return the id of each name; built at the first use of a name."""
         if self._ids is None:
             found = {name: id for id, name in enumerate(self._given) if name is not None}
             named = sum(name is not None for name in self._given)
@@ -109,7 +109,7 @@ class IdNames:
 
 
 def is_name(value: Any) -> TypeGuard[Hashable]:
-    """Return whether a value may be a name and is not a number, which would be an id."""
+    """Whether a value may be a name; a number is an id."""
     if isinstance(value, str):
         return True
     return value is not None and not isinstance(value, (Number, np.generic)) and has_hash(value)
@@ -124,7 +124,7 @@ def elements(values: Any) -> list[Hashable]:
 
 
 def checked_names(values: ArrayLike, where: str) -> list[Hashable]:
-    """Return new names, of which there must be no two alike."""
+    """Return new names as a list; they must be different."""
     names = elements(values)
     for name in names:
         if name is None or not has_hash(name):

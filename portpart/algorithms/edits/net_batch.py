@@ -32,11 +32,11 @@ class NetBatch(Batch):
         Parameters
         ----------
         offsets : array of integers, shape (count + 1,)
-            Net i gets the vertices ``pins[offsets[i]:offsets[i + 1]]``, each once.
+            The pins of net i are the vertices ``pins[offsets[i]:offsets[i + 1]]``, each once.
         pins : array of integers, or names
         weights : int or array of integers, default 1
         names : sequence, optional
-            Their names, where nets have names; as of `insert_vertices`.
+            Names of the new nets, if nets have names; as in `insert_vertices`.
         """
         name = "insert_nets"
         begins = integers(offsets, f"{name}: offsets")
@@ -52,19 +52,19 @@ class NetBatch(Batch):
         return ids
 
     def delete_nets(self, ids: ArrayLike, missing: str = "raise") -> None:
-        """Delete nets; ``missing="ignore"`` takes it that some are not alive."""
+        """Delete nets; ``missing="ignore"`` ignores nets that do not exist."""
         self._delete(self.nets, ids, missing, "delete_nets")
 
     def insert_pins(self, nets: ArrayLike, vertices: ArrayLike) -> None:
-        """Add vertices[i] to nets[i]; pins that are there already are counted."""
+        """Add vertices[i] to nets[i]; existing pins are counted and stay."""
         self._pins("insert_pins", INSERT, nets, vertices)
 
     def delete_pins(self, nets: ArrayLike, vertices: ArrayLike, missing: str = "raise") -> None:
-        """Remove vertices[i] from nets[i]; ``missing="ignore"``: where they are."""
+        """Remove vertices[i] from nets[i]; ``missing="ignore"`` ignores missing pins."""
         self._pins("delete_pins", kind_of_deletion(missing, "delete_pins"), nets, vertices)
 
     def set_net_weights(self, ids: ArrayLike, weights: Numbers) -> None:
-        """Give nets new weights: one for all, or one each."""
+        """Set weights of nets: one for all, or one for each."""
         self._weigh(self.nets, ids, weights, "set_net_weights")
 
     def _pins(self, name: str, kind: int, nets: ArrayLike, vertices: ArrayLike) -> None:

@@ -1,7 +1,7 @@
-"""Operations of a batch on rows, and their combined change of one element.
+"""Operations of a batch on rows, and their combined change of each element.
 
-Each operation becomes a key of row and element; the keys are sorted, stable, so that those on one
-element stand together in the order of the batch.
+Each operation becomes a key of row and element.  A stable sort groups the operations on an element
+in the order of the batch.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ from portpart.graphs import EditableRows, RowStore
 from portpart.primitives import lower_bound, sort_keys
 
 INSERT, DELETE, DELETE_IF_THERE, SET, CLEAR = range(5)
-"""Kinds of operation; CLEAR deletes each pair of a deleted row or element."""
+"""Kinds of operations; CLEAR deletes a pair of a deleted row or element."""
 
 LOW_HALF = 0xFFFFFFFF
 
 WIDE_CHANGES = ("was", "will", "deltas")
-"""The fields of int64 besides their keys."""
+"""The fields of `Changes` of int64, besides the keys."""
 
 
 class Operations(kl.Sliced, kl.Record):
-    """What is done to pairs, in the order of the batch.
+    """Operations on pairs, in the order of the batch.
 
     Attributes
     ----------
     kinds, first, second : array of int32
     weights : array of int64, or None
     times : array of int32, or None
-        The place of each in the whole batch.
+        The place of each operation in the whole batch.
     """
 
     kinds: Array
@@ -54,19 +54,19 @@ class Operations(kl.Sliced, kl.Record):
 
 
 class Directed(kl.Record):
-    """Operations as rows see them, sorted by row, element and time.
+    """Operations of one store, sorted by row, element and time.
 
     Attributes
     ----------
     order : array of int32
-        Operation and direction, of each key.
+        Operation and direction of each key.
     length : int
     sides : int
-        Directions of an operation: 2 if first and second are of the same kind.
+        Directions of an operation: 2 if first and second ids are of the same kind.
     swapped : int
-        1 if the second of a pair is the row, else 0.
+        1 if the second id of a pair is the row, else 0.
     adds : int
-        1 if the weights of a pair that is inserted again add up, 0 if it stays as it is.
+        1 if inserting an existing pair adds to its weight, 0 if the pair stays unchanged.
     """
 
     order: Array
@@ -77,17 +77,17 @@ class Directed(kl.Record):
 
 
 class Changes(kl.Sliced, kl.Record):
-    """What becomes of pairs, in the order of their keys.
+    """Changes of pairs, in the order of their keys.
 
     Attributes
     ----------
     keys : array of int64
     was, will : array of int64
-        Weight before and after, -1 where the pair is absent; both are -1 where a key is repeated.
+        Weight before and after, -1 if the pair is absent; both are -1 if the key is repeated.
     ranks : array of int32
-        Smaller elements of the row.
+        Number of smaller elements in the row.
     deltas : array of int64
-        2^32 for a pair that comes, 1 for one that goes.
+        2^32 for an inserted pair, 1 for a deleted one, else 0.
     """
 
     keys: Array
@@ -97,13 +97,13 @@ class Changes(kl.Sliced, kl.Record):
     deltas: Array
 
     def cut_to(self, number: int) -> Changes:
-        """The first of changes that are slices, with their keys."""
+        """Return the first changes, with their keys; these changes must be slices."""
         keys = self.slices["keys"]
         return Changes.sliced(self.memory, _first_slices(keys.length, keys.begin, number))
 
 
 class Deletions(kl.Record):
-    """When rows and elements are deleted, as in `IdTable`; None if none is."""
+    """Deletion times of rows and elements, as in `IdTable`; None if none is deleted."""
 
     rows: Array | None
     elements: Array | None
@@ -116,16 +116,16 @@ class Side:
     ----------
     store : RowStore
     table, elements : IdTable
-        What the rows and their elements are.
+        The ids of rows and of elements.
     swapped : bool
-        Whether the second of a pair is the row.
+        Whether the second id of a pair is the row.
 
     Attributes
     ----------
     both : bool
-        Whether rows and elements are the same, so that a pair stands in two rows.
+        Whether rows and elements have the same ids.  Then a pair is in two rows.
     directions : int
-        Keys for each pair.
+        Number of keys for each pair.
     """
 
     def __init__(self, store: RowStore, table: IdTable, elements: IdTable, swapped: bool) -> None:
@@ -136,23 +136,23 @@ class Side:
 
     @property
     def deletions(self) -> Deletions:
-        """When rows and elements are deleted; the same record until they get other arrays."""
+        """Deletion times of rows and elements; the same record until an array is replaced."""
         rows, elements = self.table.deletions, self.elements.deletions
         if self._deletions.rows is not rows or self._deletions.elements is not elements:
             self._deletions = Deletions(rows, elements)
         return self._deletions
 
     def directed(self, order: Any, length: Any) -> Directed:
-        """Operations as these rows see them."""
+        """Return the sorted operations for this store."""
         return Directed(order, length, self.directions, int(self.swapped), int(self.both))
 
 
 def combined_changes(space: ExecutionSpace, side: Side, operations: Operations,
                      counters: EditCounters, unchanged: bool) -> Changes:
-    """Return the changes of operations; the counters get the first that is refused.
+    """Return the changes of operations; the first refused operation is stored in the counters.
 
     `unchanged` says that all ids exist and none is deleted.  Then deletion times are not read,
-    which saves a large batch a good part of its time.
+    which saves much of the time of a large batch.
     """
     length = operations.length_of("kinds") * side.directions
     keys = space.empty(length, np.int64)
@@ -167,7 +167,7 @@ def combined_changes(space: ExecutionSpace, side: Side, operations: Operations,
 
 
 def empty_changes(space: ExecutionSpace, length: int, keys: Array) -> Changes:
-    """Arrays for the changes of sorted keys."""
+    """Return arrays for the changes of sorted keys."""
     cutter = kl.Cutter()
     slices = {name: cutter.next(WIDE, length) for name in WIDE_CHANGES}
     slices["ranks"] = cutter.next(NARROW, length)
@@ -175,7 +175,7 @@ def empty_changes(space: ExecutionSpace, length: int, keys: Array) -> Changes:
 
 
 def slices_of_changes(length: int, cutter: kl.Cutter) -> dict[str, kl.Slice]:
-    """Where this many changes and their keys are."""
+    """Return the slices of this many changes and their keys."""
     slices = {name: cutter.next(WIDE, length) for name in ("keys", *WIDE_CHANGES)}
     slices["ranks"] = cutter.next(NARROW, length)
     return slices
@@ -183,7 +183,7 @@ def slices_of_changes(length: int, cutter: kl.Cutter) -> dict[str, kl.Slice]:
 
 @lru_cache(maxsize=256)
 def _first_slices(length: int, begin: int, number: int) -> dict[str, kl.Slice]:
-    """Where the first are of this many changes, which begin there."""
+    """Return the slices of the first `number` of `length` changes that begin at `begin`."""
     cutter = kl.Cutter()
     cutter.end = begin
     return {name: kl.Slice(each.dtype, each.begin, number)
@@ -191,7 +191,7 @@ def _first_slices(length: int, begin: int, number: int) -> dict[str, kl.Slice]:
 
 
 def inverted(store: RowStore, changes: Changes, counters: EditCounters) -> Changes:
-    """The changes that undo these."""
+    """Return the changes that undo these changes."""
     space, length = store.space, changes.length_of("keys")
     back = empty_changes(space, length, changes.keys)
     space.parallel_for(length, invert, changes, store.rows, back, counters)
@@ -200,14 +200,14 @@ def inverted(store: RowStore, changes: Changes, counters: EditCounters) -> Chang
 
 @kl.device
 def rank_of(row, element, rows: EditableRows):
-    """How many elements of the row are smaller."""
+    """Return the number of smaller elements in the row."""
     begin = kl.int64(rows.begin[row])
     return lower_bound(rows.elements, begin, kl.int64(rows.end[row]), element) - begin
 
 
 @kl.device
 def weight_at(rank, row, element, rows: EditableRows):
-    """Weight of the element if it stands at that rank of the row, else -1."""
+    """Return the weight of the element if it has that rank in the row, else -1."""
     place = kl.int64(rows.begin[row]) + rank
     found = kl.int64(-1)
     if place < rows.end[row] and rows.elements[place] == element:
@@ -217,13 +217,13 @@ def weight_at(rank, row, element, rows: EditableRows):
 
 @kl.device
 def deletion_of(v, deletions):
-    """When v is deleted."""
+    """Return the deletion time of v."""
     return kl.value_or(deletions, v, ALIVE)
 
 
 @kl.device
 def problem_of(operation, at, key, weight, operations: Operations, deletions: Deletions):
-    """What is wrong with an operation on a pair of that weight, 0 if nothing is."""
+    """Return the problem of an operation on a pair of that weight, 0 if there is none."""
     problem = kl.int64(0)
     kind = kl.int64(operations.kinds[operation])
     if kind != CLEAR:
@@ -238,7 +238,7 @@ def problem_of(operation, at, key, weight, operations: Operations, deletions: De
 
 @kl.device
 def count_once(counted, counters: EditCounters, which):
-    """Count what happens to a pair, but not in both of its directions."""
+    """Count an event of a pair, in one of its directions only."""
     if counted:
         kl.atomic_add(counters, which, 1)
 
@@ -246,7 +246,7 @@ def count_once(counted, counters: EditCounters, which):
 @kl.device
 def applied(j, key, weight, directed: Directed, operations: Operations, deletions: Deletions,
             counters: EditCounters):
-    """Weight of a pair after the operation that stands at place j."""
+    """Return the weight of a pair after the operation at place j."""
     operation = kl.int64(directed.order[j]) // directed.sides
     counted = kl.int64(directed.order[j]) % directed.sides == 0
     kind = kl.int64(operations.kinds[operation])
@@ -278,7 +278,7 @@ def applied(j, key, weight, directed: Directed, operations: Operations, deletion
 
 @kl.device
 def store_change(i, was, will, changes: Changes, counters: EditCounters):
-    """Write a change, and count its weight unless it is that of one pair of weight 1."""
+    """Write a change, and count weights that differ from 1."""
     changes.was[i] = was
     changes.will[i] = will
     delta = kl.int64(0)
@@ -296,7 +296,7 @@ def store_change(i, was, will, changes: Changes, counters: EditCounters):
 
 @kl.kernel
 def write_key(i, operations: Operations, directed: Directed, keys):
-    """keys[i] = row and element of an operation in one direction."""
+    """Set keys[i] to the row and element of an operation in one direction."""
     first = kl.int64(operations.first[i // directed.sides])
     second = kl.int64(operations.second[i // directed.sides])
     is_turned = i % directed.sides != directed.swapped
@@ -306,7 +306,7 @@ def write_key(i, operations: Operations, directed: Directed, keys):
 @kl.kernel
 def find_combined_change(i, directed: Directed, operations: Operations, rows: EditableRows,
                          deletions: Deletions, changes: Changes, counters: EditCounters):
-    """Write the change of a pair where its key stands first, and none elsewhere."""
+    """Write the change of a pair at the first place of its key, and none at the other places."""
     key = kl.int64(changes.keys[i])
     was = kl.int64(-1)
     will = kl.int64(-1)
@@ -327,33 +327,33 @@ def find_combined_change(i, directed: Directed, operations: Operations, rows: Ed
 
 @kl.kernel
 def invert(i, changes: Changes, rows: EditableRows, back: Changes, counters: EditCounters):
-    """Write the change that undoes another, and its place in the row as it is now."""
+    """Write the inverse of a change, with the current rank of its element."""
     key = kl.int64(changes.keys[i])
     back.ranks[i] = rank_of(key >> 32, key & LOW_HALF, rows)
     store_change(i, kl.int64(changes.will[i]), kl.int64(changes.was[i]), back, counters)
 
 
-# What is edited: kinds of ids, stores of pairs, and their sums ---------------------------------
+# Ids, stores of pairs, and their sums ----------------------------------------------------------
 
 
 class Edited:
-    """What graphs and hypergraphs have in common that are edited.
+    """The common part of edited graphs and hypergraphs.
 
     Attributes
     ----------
     space : ExecutionSpace
     tables : list of IdTable
-        The kinds of ids.
+        The tables of ids.
     vertices : IdTable
-        The first of them.
+        The first table.
     num_pairs, pair_weight : int
-        Arcs or pins, and their total weight.
+        Number of arcs or pins, and their total weight.
     sides : list of Side
-        The stores, and what their rows are.
+        The stores, with the tables of their rows and elements.
     numbering : object
-        Another one after ids have been given again.
+        Replaced when ids are renumbered.
     num_blocks : int
-        Of the partition that follows the edits; 0 if there is none.
+        Number of blocks of the partition that is updated after edits; 0 if there is none.
     """
 
     sides: list[Side]
@@ -366,7 +366,7 @@ class Edited:
         self.num_blocks = 0
 
     def reserve_ids(self) -> None:
-        """Have rows for all ids that have been given out."""
+        """Reserve rows for all ids given out."""
         for table in self.tables:
             table.reserve(weighted=False)
         for side in self.sides:

@@ -1,4 +1,4 @@
-"""The plan of a batch: what is determined before it is applied."""
+"""The plan of a batch: its checks and its changes, before it is applied."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ class PredictedOutcome(NamedTuple):
     Attributes
     ----------
     update : Update
-        With room for more changes than there may be, and without sums.
+        The update without sums; its changes have unused places at the end.
     operations, directions, stores : int
         Given operations, without those of deletions; changes for each of them in the last store;
-        and the number of stores.
+        number of stores.
     outcome : BatchCounters
         The actual outcome, in the space.
     inserted, deleted : int
-        Vertices that come and go, all of weight 1.
+        Number of inserted and deleted vertices, all of weight 1.
     """
 
     update: Update
@@ -80,16 +80,16 @@ class PredictedOutcome(NamedTuple):
 
 
 class BatchPlan:
-    """The plan of a batch: what is determined before anything is changed.
+    """The plan of a batch: its changes, determined before the batch is applied.
 
     Attributes
     ----------
     deleted : list of (IdTable, DeletedIds)
     weighed : list of (IdTable, WeightChanges)
     changes : list of Changes
-        In each store; empty if no pair was edited.
+        Changes of each store; empty if no pair was edited.
     rewrites : list of RowRewrite
-        Rewrites of those changes that are ready to be applied.
+        Planned rewrites of these changes.
     """
 
     def __init__(self, edited: Edited, batch: Batch) -> None:
@@ -97,7 +97,7 @@ class BatchPlan:
         self.deleted: list[tuple[IdTable, DeletedIds]] = []
         self.weighed: list[tuple[IdTable, WeightChanges]] = []
         self.changes: list[Changes] = []
-        self._room_for_changes: list[Changes] = []
+        self._reserved_changes: list[Changes] = []
         self.rewrites: list[RowRewrite] = []
         self._deletions = in_order(edited, batch.deletions)
         self._weighs = in_order(edited, batch.weight_changes)
@@ -112,11 +112,11 @@ class BatchPlan:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing in the batch."""
+        """Whether the batch is empty."""
         return not (self.batch.insertions or self.batch.calls)
 
     def counters_of(self, table: IdTable) -> EditCounters:
-        """What counts ids of a kind."""
+        """Return the counters of the ids of a table."""
         return self.counters[2 + self.edited.tables.index(table)]
 
     def begin(self) -> None:
@@ -136,7 +136,7 @@ class BatchPlan:
             self._fetched = self.space.fetch(self.numbers)
 
     def expected(self) -> PredictedOutcome | None:
-        """The predicted outcome of the batch, if the host can know it before the space reports."""
+        """Return the predicted outcome of the batch, if the host can predict it."""
         vertices, insertions = self.edited.vertices, self.batch.insertions
         of_vertices = [insertion for insertion in insertions if insertion.table is vertices]
         deleted = sum([group.length_of("ids") for table, group in self.deleted
@@ -150,7 +150,7 @@ class BatchPlan:
             sum([insertion.number for insertion in of_vertices]), deleted)
 
     def counts(self) -> Sequence[EditCounters]:
-        """What is counted in the batch, which is examined in steps unless that has been enough."""
+        """Return the counts of the batch; without a complete fused run, check it in steps first."""
         if self._fetched is not None:
             counts = counted(self._fetched())
             if self._given + counts[0].cleared <= self._capacity:
@@ -159,18 +159,18 @@ class BatchPlan:
         return read(self.space, self.numbers)
 
     def _upload(self) -> Operations:
-        """Bring all of a small batch to the space."""
+        """Copy all arrays of a small batch to the space."""
         brought = upload(self.space, 2 + len(self.edited.tables),
                          [calls for _, calls in self._deletions], self.batch.of_pairs,
                          self._capacity,
                          self._timed, tuple([side.directions for side in self.edited.sides]))
         self.numbers, self.counters = brought.numbers, brought.counters
         self.deleted += zip([table for table, _ in self._deletions], brought.deleted)
-        self._room_for_changes = brought.changes
+        self._reserved_changes = brought.changes
         return brought.operations
 
     def _begin_steps(self) -> None:
-        """Upload the counters to the space, and mark deleted ids."""
+        """Copy the counters to the space, and mark deleted ids."""
         self.numbers, self.counters = new_counters(self.space, 2 + len(self.edited.tables))
         for table, calls in self._deletions:
             group = deleted_of(self.space, calls)
@@ -178,7 +178,7 @@ class BatchPlan:
             mark_deletions(table, group, self.counters_of(table))
 
     def _weigh(self, table: IdTable, calls: list[BatchCall]) -> None:
-        """Find new weights, after deletions."""
+        """Find the changes of weights, after deletions have been marked."""
         space = self.space
         self.weighed.append((table, weight_changes(
             table, joined(space, [call.first for call in calls], np.int32),
@@ -186,24 +186,24 @@ class BatchPlan:
             joined(space, times_of(calls), np.int64), self.counters_of(table))))
 
     def _is_small(self) -> bool:
-        """Whether a single run pays; it does not know the deleted ids beforehand."""
+        """Whether a single run is possible and faster; it cannot set weights after deletions."""
         return not (self._deletions and self._weighs) and all(
             is_small(self.space, self._capacity * side.directions) for side in self.edited.sides)
 
     def _follow_each_other(self) -> bool:
-        """Whether new ids of each kind are consecutive, and weigh 1 without changes."""
+        """Whether new ids of each table are consecutive, and weigh 1 without changes."""
         insertions = self.batch.insertions
         return (not self._weighs and all(insertion.weights is None for insertion in insertions)
                 and len(insertions) == len({insertion.table for insertion in insertions}))
 
     def _check_fused(self, operations: Operations) -> None:
-        """Find the changes in one run, which writes them if nothing stands against it."""
+        """Find the changes in one run, which writes them if nothing prevents it."""
         edited, deleted = self.edited, dict(self.deleted)
         given, capacity = self._given, self._capacity
         alone = all(table.total_weight + self.batch.given_weight + MAX_IDS < MAX_TOTAL_WEIGHT
                     for table in edited.tables)
         stores, insertions = [], {insertion.table: insertion for insertion in self._to_insert}
-        for side, counters, changes in zip(edited.sides, self.counters, self._room_for_changes):
+        for side, counters, changes in zip(edited.sides, self.counters, self._reserved_changes):
             group, insertion = deleted.get(side.table), insertions.get(side.table, NO_INSERTION)
             counts = {"length": capacity * side.directions, "given": given,
                       "capacity": capacity * side.directions,
@@ -213,10 +213,10 @@ class BatchPlan:
                                       limits_for(side.store, counts, edited.pair_weight, alone),
                                       group, changes))
         check_fused(self.space, operations, stores)
-        self.changes = self._room_for_changes
+        self.changes = self._reserved_changes
 
     def _check_in_steps(self) -> None:
-        """Find the changes step by step, and what it takes to write them."""
+        """Find the changes step by step, and plan their rewrites."""
         space, edited = self.space, self.edited
         operations = cleared_pairs(space, self.deleted, edited.sides,
                                    operations_of(space, self.batch.of_pairs, self._timed))
@@ -233,7 +233,7 @@ class BatchPlan:
                          in zip(self.edited.sides, self.changes, counted)]
 
     def _cut(self, counts: Sequence[EditCounters]) -> Sequence[EditCounters]:
-        """Leave the changes away that there was room for, and nothing else."""
+        """Cut the unused places of the changes."""
         number = self._given + int(counts[0].cleared)
         self.changes = [each.cut_to(number * side.directions)
                         for side, each in zip(self.edited.sides, self.changes) if number]
@@ -241,7 +241,7 @@ class BatchPlan:
 
     def reserved(self, counts: Sequence[EditCounters],
                  totals: TotalChanges) -> list[tuple[RowRewrite, int]]:
-        """The rewrites that are left to apply, and the space that each needs."""
+        """Return the rewrites that must be applied, and the space that each claims."""
         if self.changes and not self.rewrites:
             numbers, counted = new_counters(self.space, len(self.edited.sides))
             self._plan(counted)
@@ -253,7 +253,7 @@ class BatchPlan:
                 for row_rewrite, counters in zip(self.rewrites, counts)]
 
     def update(self, counts: Sequence[EditCounters]) -> Update:
-        """The result."""
+        """Return the update of the batch."""
         first, deltas, ids = counts[0], counts[0].deltas, []
         pairs = (deltas >> 32) - (deltas & 0xFFFFFFFF)
         for place, table in enumerate(self.edited.tables):
@@ -276,5 +276,5 @@ def _weight_of(insertion: InsertedIds) -> int:
 
 def in_order(edited: Edited,
              calls: dict[IdTable, list[BatchCall]]) -> list[tuple[IdTable, list[BatchCall]]]:
-    """Calls about ids, by their kinds as `edited` has them."""
+    """Return calls that edit ids, in the order of the tables of `edited`."""
     return [(table, calls[table]) for table in edited.tables if table in calls]

@@ -1,7 +1,7 @@
-"""Changes of rows: removed elements leave their row, inserted ones are merged into it.
+"""Rewrites rows: deleted elements are removed, inserted ones are merged.
 
-First all that a row needs is known and there is memory for it, then rows are written.  A row that
-has outgrown its place gets one behind all others; places follow from prefix sums over the changes.
+First the capacity that rows need is computed and allocated, then rows are written.  An outgrown row
+moves to a new place behind all rows; the places are prefix sums over the changes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from portpart.primitives import lower_bound, offsets_from_counts
 
 
 class RowRewrite(NamedTuple):
-    """Rows that are going to be changed; and wide ones among them, if there are any."""
+    """Planned changes of rows, and of wide rows if there are any."""
 
     store: graphs.RowStore
     changes: Changes
@@ -39,12 +39,12 @@ class RowRewrite(NamedTuple):
 
 
 def planned(store: graphs.RowStore, changes: Changes, counters: EditCounters) -> RowRewrite:
-    """Find new places; the counters get the space they take.  Nothing is changed."""
+    """Return a plan with the new places of rows, and count the space that they claim."""
     space, length = store.space, changes.length_of("keys")
     before = offsets_from_counts(space, changes.deltas)
     spaces = space.empty(length, np.int64)
-    space.parallel_for(length, find_room, changes, before, length, store.rows, store.growth, spaces,
-                       counters)
+    space.parallel_for(length, find_capacity, changes, before, length, store.rows, store.growth,
+                       spaces, counters)
     begin = offsets_from_counts(space, spaces)
     space.parallel_for(1, write_totals, begin, before, length, counters)
     return RowRewrite(store, changes, ChangedRowPlaces(before, begin, 0, length, store.growth.wide))
@@ -52,81 +52,80 @@ def planned(store: graphs.RowStore, changes: Changes, counters: EditCounters) ->
 
 def reserve(row_rewrite: RowRewrite, counters: EditCounters,
             total_weight: int) -> tuple[RowRewrite, int]:
-    """Allocate memory for the new places, and for weights up to a total; also returns the space
-    left.
+    """Allocate memory for the new places, and for weights up to a total.
 
-    If the pool is too small and rows that move together leave room, they do, and then more of them
-    may need new places.
+    Return the plan, and the space that it claims.  If the pool is too small, rows are compacted
+    first, if that frees enough space.  Then more rows may need new places.
 
     Parameters
     ----------
     counters : EditCounters
         On the host.
     """
-    store, room = row_rewrite.store, int(counters.room)
+    store, claimed = row_rewrite.store, int(counters.claimed)
     if store.rows.weights is not None or counters.unusual:
         store.reserve_weights(np.int32 if total_weight <= graphs.MAX_INT32 else np.int64)
-    if not store.lent and not store.fits(room):
-        store.compact(roomy=True)
+    if not store.lent and not store.fits(claimed):
+        store.compact(if_slack=True)
         numbers, (again,) = new_counters(store.space, 1)
         row_rewrite = planned(store, row_rewrite.changes, again)
         counters = read(store.space, numbers)[0]
-        room = int(counters.room)
-    store.reserve(room)
+        claimed = int(counters.claimed)
+    store.reserve(claimed)
     places = row_rewrite.places
     places = places.replaced(first=store.used)
     wide = wide_rows(store, row_rewrite.changes, places) if counters.wide else None
-    return row_rewrite._replace(places=places, wide=wide), room
+    return row_rewrite._replace(places=places, wide=wide), claimed
 
 
-def apply_rows(row_rewrite: RowRewrite, room: int) -> None:
-    """Write the rows; takes no memory."""
+def apply_rows(row_rewrite: RowRewrite, claimed: int) -> None:
+    """Write the rows; allocates no memory."""
     store, changes, places, wide = row_rewrite
     rewrite = rewrite_row.bound(weighted=store.rows.weights is not None)
     if wide is not None:
         move_wide(store, changes, places, wide)
     store.space.parallel_for(places.length, rewrite, changes, places, store.rows, team=graphs.TEAM)
-    store.used += room
+    store.used += claimed
 
 
 @kl.kernel
-def find_room(i, changes: Changes, before, length, rows: graphs.EditableRows,
-              growth: graphs.RowGrowth, spaces, counters: EditCounters):
-    """spaces[i] = the size of the new place that a row needs, where its changes begin; else 0."""
-    room = kl.int64(0)
+def find_capacity(i, changes: Changes, before, length, rows: graphs.EditableRows,
+                  growth: graphs.RowGrowth, spaces, counters: EditCounters):
+    """Set spaces[i] to the capacity of a row's new place if its changes begin at i, else to 0."""
+    capacity = kl.int64(0)
     if begins_row(i, changes.keys):
         row = kl.int64(changes.keys[i]) >> 32
         deltas = before[end_of_row(i, changes.keys, length)] - before[i]
         count = kl.int64(rows.end[row]) - kl.int64(rows.begin[row])
         needed = count + added(deltas) - removed(deltas)
         if needed > rows.capacity[row]:
-            room = graphs.room_for(needed, growth)
-        moving = count - moving_from(i, room, changes, rows)
-        if moving > growth.wide and (deltas != 0 or room > 0):
+            capacity = graphs.capacity_for(needed, growth)
+        moving = count - moving_from(i, capacity, changes, rows)
+        if moving > growth.wide and (deltas != 0 or capacity > 0):
             kl.atomic_add(counters, EditCounters.wide, moving)
-    spaces[i] = room
+    spaces[i] = capacity
 
 
 @kl.kernel
 def write_totals(_, begin, before, length, counters: EditCounters):
-    """Sums over all changes."""
-    counters.room = begin[length]
+    """Store the sums over all changes."""
+    counters.claimed = begin[length]
     counters.deltas = before[length]
 
 
 @kl.kernel
 def rewrite_row(i, changes: Changes, places: ChangedRowPlaces, rows: graphs.EditableRows,
                 weighted: kl.StaticValue):
-    """Change a row, where its changes begin."""
+    """Rewrite the row whose changes begin at i."""
     if begins_row(i, changes.keys):
         row = kl.int64(changes.keys[i]) >> 32
         stop = end_of_row(i, changes.keys, places.length)
         place = kl.int64(rows.begin[row])
-        room = places.begin[i + 1] - places.begin[i]
-        new = places.first + places.begin[i] if room > 0 else place
+        capacity = places.begin[i + 1] - places.begin[i]
+        new = places.first + places.begin[i] if capacity > 0 else place
         kept = kl.int64(0)
         deltas = places.before[stop] - places.before[i]
-        if deltas == 0 and room == 0:
+        if deltas == 0 and capacity == 0:
             kept = weigh_elements(i, stop, row, changes, rows, weighted)
         elif is_wide(i, stop, changes, places, rows):
             kept = kl.int64(rows.end[row]) - place - removed(deltas)
@@ -140,14 +139,14 @@ def rewrite_row(i, changes: Changes, places: ChangedRowPlaces, rows: graphs.Edit
         kl.team_sync()
         if kl.lane() == 0:
             graphs.place_row(row, new, new + kept, rows)
-            if room > 0:
-                graphs.set_capacity(row, room, rows)
+            if capacity > 0:
+                graphs.set_capacity(row, capacity, rows)
 
 
 @kl.device
 def weigh_elements(i, stop, row, changes: Changes, rows: graphs.EditableRows,
                    weighted: kl.StaticValue):
-    """Set the weights of elements that all stay, if they have weights, and count them."""
+    """Set weights in a row that keeps all its elements, and return their number."""
     if weighted:
         for change in range(i + kl.lane(), stop, kl.team_size()):
             if changes.was[change] >= 0:
@@ -159,9 +158,9 @@ def weigh_elements(i, stop, row, changes: Changes, rows: graphs.EditableRows,
 @kl.device
 def kept_in_row(i, stop, row, changes: Changes, rows: graphs.EditableRows,
                 weighted: kl.StaticValue):
-    """Set the weights of elements that stay, close the gaps of deleted ones, count the rest.
+    """Set weights, close the gaps of deleted elements, and return the number of those left.
 
-    No element moves backwards, so that a team reads a stretch of the row and then writes it.
+    All elements move toward the beginning, so a team reads a stretch of the row and then writes it.
     """
     begin = kl.int64(rows.begin[row])
     count = kl.int64(rows.end[row]) - begin
@@ -188,7 +187,7 @@ def kept_in_row(i, stop, row, changes: Changes, rows: graphs.EditableRows,
 @kl.device
 def spread_row(i, stop, count, new, changes: Changes, places: ChangedRowPlaces,
                rows: graphs.EditableRows, weighted: kl.StaticValue):
-    """Move elements, the last ones first, so that there are gaps for new ones."""
+    """Move elements, the last ones first, to open gaps for new ones; return their number."""
     row = kl.int64(changes.keys[i]) >> 32
     begin = kl.int64(rows.begin[row])
     first = kl.int64(changes.ranks[i]) if new == begin else kl.int64(0)
@@ -212,7 +211,7 @@ def spread_row(i, stop, count, new, changes: Changes, places: ChangedRowPlaces,
 @kl.device
 def added_to_row(i, stop, new, changes: Changes, places: ChangedRowPlaces,
                  rows: graphs.EditableRows, weighted: kl.StaticValue):
-    """Write new elements into the gaps, and count them."""
+    """Write new elements into the gaps, and return their number."""
     for change in range(i + kl.lane(), stop, kl.team_size()):
         if changes.deltas[change] >= kl.int64(1) << 32:
             deltas = places.before[change] - places.before[i]

@@ -1,8 +1,8 @@
-"""What a file has of an edited graph or hypergraph: what exists, and under which ids.
+"""The arrays of an edited graph or hypergraph in a file: its existing part, and its ids.
 
-A file may come from another program, so nothing of it is trusted: rows and weights are checked as
-those of any input.  Of a hypergraph it has the pins of nets; the other direction follows from them.
-Marks and what they could undo are not kept.
+A file may come from another program, so rows and weights are checked like those of any input.  For
+a hypergraph the file has the pins of nets; the nets of vertices are computed.  Marks and logs of
+edits are not stored.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from portpart.graphs import EitherGraph, Graph, Hypergraph, RowGrowth, csr_graph
 OF_GRAPH = {"indptr": "offsets", "indices": "targets", "edge_weights": "weights",
             "vertex_weights": "vertex_weights"}
 OF_NETS = {name: name for name in ("net_offsets", "net_pins", "net_weights", "vertex_weights")}
-"""Arrays of a file, as messages call them, and the arrays of the existing graph that they are."""
+"""Names of arrays in a file and in messages, and in the existing graph."""
 
 ALIVE = "{}_alive"
-"""The array that says of each id of a kind whether it is alive."""
+"""Name of the array that says for each id of a kind whether it exists."""
 
 SCALE = "weight_scale"
 
@@ -33,14 +33,14 @@ ARRAYS = frozenset({*OF_GRAPH, *OF_NETS, SCALE,
 
 
 class Saved(dict[str, Any]):
-    """Entries of a file by name; one that is missing is an `InputError`."""
+    """Entries of a file by name; a missing entry raises `InputError`."""
 
     def __missing__(self, name: str) -> Any:
         raise InputError(f"{name} is missing")
 
 
 def arrays_of(edited: EditableGraph | EditableHypergraph) -> dict[str, np.ndarray]:
-    """The arrays of a file, on the host."""
+    """Return the arrays for a file, on the host."""
     made: EitherGraph
     if isinstance(edited, EditableGraph):
         made, names = edited.graph(), OF_GRAPH
@@ -59,12 +59,12 @@ def arrays_of(edited: EditableGraph | EditableHypergraph) -> dict[str, np.ndarra
 
 
 def existing_graph(arrays: Saved, space: ExecutionSpace) -> EitherGraph:
-    """The existing graph of a file, numbered consecutively, checked and in a space.
+    """Return the existing graph of a file, numbered consecutively, checked and in a space.
 
     Raises
     ------
     InputError
-        Naming what is missing, or no graph.
+        If an array is missing, or the arrays are not a graph.
     """
     if "net_offsets" not in arrays:
         made = csr_graph(arrays["indptr"], arrays["indices"], arrays.get("edge_weights"),
@@ -77,20 +77,20 @@ def existing_graph(arrays: Saved, space: ExecutionSpace) -> EitherGraph:
 
 def edited_of(existing: EitherGraph, arrays: Saved,
               growth: RowGrowth) -> EditableGraph | EditableHypergraph:
-    """The existing graph with the ids that the file gives.
+    """Return the existing graph with the ids of the file.
 
     Parameters
     ----------
     existing : Graph or Hypergraph
-        What `existing_graph` has found.
+        The result of `existing_graph`.
     arrays : Saved
     growth : RowGrowth
-        How much room rows get.
+        The slack of rows.
 
     Raises
     ------
     InputError
-        If other numbers of ids are alive.
+        If the number of existing ids differs from the number of vertices or nets.
     """
     alive = [_alive(arrays, "vertices", existing.num_vertices)]
     edited: EditableGraph | EditableHypergraph
@@ -105,7 +105,7 @@ def edited_of(existing: EitherGraph, arrays: Saved,
 
 
 def _alive(arrays: Saved, kind: str, number: int | None = None) -> np.ndarray:
-    """Which ids are alive; as many as there are."""
+    """Return a mask of existing ids; their number must be `number`, if given."""
     name = ALIVE.format(kind)
     alive: np.ndarray = arrays[name]
     if alive.dtype != bool or alive.ndim != 1 or len(alive) > MAX_IDS:
@@ -118,14 +118,14 @@ def _alive(arrays: Saved, kind: str, number: int | None = None) -> np.ndarray:
 
 
 def _scale(array: np.ndarray) -> float:
-    """What edge weights were multiplied by before they were rounded."""
+    """Return the factor by which edge weights were multiplied before rounding."""
     if array.shape != () or array.dtype != np.float64 or not 0 < array < np.inf:
         raise InputError(f"{SCALE} is {shown(array.tolist())}; it must be a number above 0")
     return float(array)
 
 
 def _graph_of_ids(existing: Graph, alive: np.ndarray) -> Graph:
-    """A graph of all ids; the rows of deleted ids are empty."""
+    """Return a graph of all ids; the rows of deleted ids are empty."""
     if alive.all():
         return existing
     space = existing.space
@@ -135,7 +135,7 @@ def _graph_of_ids(existing: Graph, alive: np.ndarray) -> Graph:
 
 
 def _hypergraph_of_ids(existing: Hypergraph, vertices: np.ndarray, nets: np.ndarray) -> Hypergraph:
-    """A hypergraph of all ids; the rows of deleted ids are empty."""
+    """Return a hypergraph of all ids; the rows of deleted ids are empty."""
     if vertices.all() and nets.all():
         return existing
     space = existing.space
@@ -149,7 +149,7 @@ def _hypergraph_of_ids(existing: Hypergraph, vertices: np.ndarray, nets: np.ndar
 
 def _rows(offsets: Array, elements: Array, alive: np.ndarray, names: np.ndarray,
           space: ExecutionSpace) -> tuple[Array, Array]:
-    """Rows of all ids with ids in them, from rows of existing ids."""
+    """Return rows of all ids with ids as elements, from rows of consecutive numbers."""
     begins = space.to_host(offsets)
     lengths = np.zeros(len(alive) + 1, begins.dtype)
     lengths[1:][alive] = np.diff(begins)
@@ -159,7 +159,7 @@ def _rows(offsets: Array, elements: Array, alive: np.ndarray, names: np.ndarray,
 
 
 def _weights(weights: Array | None, alive: np.ndarray, space: ExecutionSpace) -> Array | None:
-    """Weights of all ids; 0 for deleted ones."""
+    """Return weights of all ids; 0 for deleted ones."""
     if weights is None:
         return None
     result = np.zeros(len(alive), weights.dtype)

@@ -1,4 +1,4 @@
-"""The update of a batch: what it fixes, and the record from which it can be undone."""
+"""The update of a batch, by which it can be undone, and the vertices that it fixes."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from portpart.algorithms.edits.names import IdNames, Named
 from portpart.algorithms.edits.operations import Changes
 from portpart.errors import InputError
 
-# The update of a batch: the record from which it can be undone ---------------------------------
+# The update of a batch, by which it can be undone ----------------------------------------------
 
 
 class TotalChanges(NamedTuple):
-    """By how much pairs, their weight, and for each kind of ids number and weight change."""
+    """Changes of the number and weight of pairs, and of the ids of each table."""
 
     pairs: int
     pair_weight: int
@@ -33,15 +33,16 @@ NO_CHANGE = TotalChanges(0, 0, ())
 class Update:
     """The changes that a batch made.
 
-    The ends of pairs that changed are the rows of the keys of `changes`.  Of an objective that adds
-    up over edges, each key of a graph whose row is the smaller end contributes its weight after the
-    batch less that before, absent pairs nothing, where its ends are apart.
+    The ends of changed pairs are the rows of the keys of `changes`.  An objective that is a sum
+    over edges changes as follows.  If the ends of a key are in different blocks and its row is the
+    smaller end, the key contributes its weight after the batch minus its weight before.  An absent
+    pair has weight 0.
 
     Attributes
     ----------
     changes : list of Changes
-        Of the pairs in each store, those of a graph in both directions; for hypergraphs the pins of
-        nets, then the nets of vertices.  Empty if no pair was edited.
+        Changes of the pairs in each store.  A graph has one store with both directions; a
+        hypergraph has the pins of nets, then the nets of vertices.  Empty if no pair was edited.
     insertions : list of InsertedIds
         New ids with their weights.
     deleted : list of (IdTable, DeletedIds)
@@ -51,8 +52,7 @@ class Update:
     named : list of (IdNames, Named)
         New names, in order.
     loops, merged, missing : int
-        Self loops that were dropped, pairs that were there already, deletions of what was not
-        there.
+        Dropped self loops, inserted pairs that existed already, deletions of missing pairs or ids.
     """
 
     changes: Sequence[Changes] = ()
@@ -67,7 +67,7 @@ class Update:
 
     @property
     def num_changes(self) -> int:
-        """How many arcs or pins have changed."""
+        """Number of changed arcs or pins."""
         return self.changes[0].length_of("keys") if self.changes else 0
 
 
@@ -75,25 +75,26 @@ class Update:
 
 
 class Fixings(NamedTuple):
-    """Vertices, each once, and the block that each is fixed to at the end of a batch; -1: free."""
+    """Vertices, each once, and their fixed blocks after a batch, -1 for free vertices."""
 
     ids: np.ndarray
     blocks: np.ndarray
 
 
 def refuse_missing_fixings(batch: Batch) -> None:
-    """Raise if a vertex that a batch fixes does not exist then.
+    """Check that every vertex that a batch fixes exists at that time.
 
     Raises
     ------
     InputError
+        If one does not.
     """
     for fixing in batch.fixings:
         _refuse_missing(batch, fixing)
 
 
 def fixings_of(batch: Batch) -> Fixings:
-    """Return the result of all calls of `set_fixed`: the last one of a vertex counts."""
+    """Return the result of all calls of `set_fixed`: the last call for a vertex counts."""
     blocks = dict(pair for fixing in batch.fixings
                   for pair in zip(fixing.ids.tolist(), fixing.blocks.tolist()))
     return Fixings(np.array(list(blocks), np.int64), np.array(list(blocks.values()), np.int32))

@@ -1,4 +1,4 @@
-"""The arrays of a batch on their way to the space where it is applied, and deletions in it."""
+"""Copies the arrays of a batch to its space, and lists the pairs of deleted ids."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from portpart.graphs import TEAM, EditableRows, extended
 from portpart.primitives import offsets_from_counts
 
 NOWHERE = 2**31 - 1
-"""No id: pairs of it come behind all others."""
+"""Not an id: its pairs sort behind all others."""
 
 
 class Upload(NamedTuple):
-    """What is known of a small batch in the space.
+    """The arrays of a small batch in the space.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Upload(NamedTuple):
     deleted : list of DeletedIds
     operations : Operations
     changes : list of Changes
-        Of each store, to be found.
+        Changes of each store, not yet computed.
     """
 
     numbers: Array
@@ -56,20 +56,20 @@ class Upload(NamedTuple):
 def upload(space: ExecutionSpace, num_counters: int, deletion_calls: Sequence[Sequence[BatchCall]],
            calls: Sequence[BatchCall], capacity: int, timed: bool,
            directions: tuple[int, ...]) -> Upload:
-    """All of a small batch.
+    """Copy all arrays of a small batch to the space.
 
     Parameters
     ----------
     deletion_calls : sequence of sequences of BatchCall
-        Deletions of each kind of ids.
+        Deletions of ids, for each table.
     calls : sequence of BatchCall
-        Those about pairs.
+        Calls that edit pairs.
     capacity : int
-        How many operations there is room for; behind the given ones there are none.
+        Capacity for operations; the places behind the given ones hold pairs of `NOWHERE`.
     timed : bool
         Whether times matter beyond their order.
     directions : tuple of int
-        For each store, how many changes an operation may make.
+        For each store, the number of changes of an operation.
     """
     wide: list[Array] = [begun(num_counters)]
     narrow: list[Array] = []
@@ -84,7 +84,7 @@ def upload(space: ExecutionSpace, num_counters: int, deletion_calls: Sequence[Se
     if weighted:
         wide += weights_of(calls, capacity)
     layout = layout_of(num_counters, tuple(deletions), length, weighted, timed, directions)
-    memory = together(space, wide, [*narrow, *pairs], layout.room)
+    memory = together(space, wide, [*narrow, *pairs], layout.slack)
     return Upload(memory[: 2 * len(wide[0])], split(memory, num_counters),
                   [DeletedIds.sliced(memory, slices) for slices in layout.deleted],
                   _operations(memory, layout),
@@ -92,7 +92,7 @@ def upload(space: ExecutionSpace, num_counters: int, deletion_calls: Sequence[Se
 
 
 def operations_of(space: ExecutionSpace, calls: Sequence[BatchCall], timed: bool) -> Operations:
-    """The operations of some calls."""
+    """Return the operations of some calls."""
     length, pairs = _pairs(calls, 0, timed)
     weighted = any(call.weights is not None for call in calls)
     memory = together(space, weights_of(calls) if weighted else [], pairs)
@@ -100,19 +100,19 @@ def operations_of(space: ExecutionSpace, calls: Sequence[BatchCall], timed: bool
 
 
 class BatchLayout(NamedTuple):
-    """Where the arrays of a batch stand in one memory, and which of operations are absent.
+    """Slices of the arrays of a batch in one array, and the absent fields of its operations.
 
     Attributes
     ----------
-    room : int
-        Elements of int32 behind what is brought, for the changes.
+    slack : int
+        Elements of int32 behind the copied arrays, for the changes.
     """
 
     deleted: list[dict[str, Slice]]
     operations: dict[str, Slice]
     absent: dict[str, None]
     changes: list[dict[str, Slice]]
-    room: int
+    slack: int
 
 
 @lru_cache(maxsize=256)
@@ -138,7 +138,7 @@ def _operations(memory: Array, layout: BatchLayout) -> Operations:
 
 
 def _pairs(calls: Sequence[BatchCall], capacity: int, timed: bool) -> tuple[int, Column]:
-    """How many operations there are, and their kinds, first and second ids, and times."""
+    """Return the number of operations, and their kinds, first and second ids, and times."""
     given = sum([len(call.first) for call in calls])
     length, at = max(given, capacity), 0
     kinds = np.empty(length, np.int32)
@@ -159,7 +159,7 @@ def _pairs(calls: Sequence[BatchCall], capacity: int, timed: bool) -> tuple[int,
 
 
 def weights_of(calls: Sequence[BatchCall], capacity: int = 0) -> Column:
-    """Weights of the entries of calls, 1 where none are given; behind them zeros."""
+    """Return weights of the entries of calls, 1 if none are given; zeros up to the capacity."""
     weights: list[Array] = [
         np.ones(len(call.first), np.int64) if call.weights is None else call.weights
         for call in calls]
@@ -168,7 +168,7 @@ def weights_of(calls: Sequence[BatchCall], capacity: int = 0) -> Column:
 
 
 def columns_of_deletions(calls: Sequence[BatchCall]) -> tuple[Array, Column]:
-    """Return weights and the other columns of `DeletedIds` for calls; nothing is deleted yet."""
+    """Return the weights and the other columns of `DeletedIds` for calls, before the check."""
     number = sum([len(call.first) for call in calls])
     lenient = [filled(len(call.first), call.kind) for call in calls]
     deleted, weights = np.empty(number, np.int32), np.empty(number, np.int64)  # filled in the space
@@ -176,7 +176,7 @@ def columns_of_deletions(calls: Sequence[BatchCall]) -> tuple[Array, Column]:
 
 
 def slices_of_deletions(weights: kl.Slice, cutter: kl.Cutter) -> dict[str, kl.Slice]:
-    """Where the arrays of deletions are that belong to these weights."""
+    """Return the slices of deletions, with these weights."""
     slices = {name: cutter.next(NARROW, weights.length)
               for name in ("ids", "times", "lenient", "effective")}
     return {"weights": weights, **slices}
@@ -215,7 +215,7 @@ def _with_cleared(space: ExecutionSpace, deleted: Array, side: Side,
 
 
 def longer_operations(space: ExecutionSpace, operations: Operations, length: int) -> Operations:
-    """Operations behind which there is room for pairs that are cleared."""
+    """Return operations with `length` places; the new ones are for cleared pairs."""
     begin = operations.length_of("kinds")
     packed = space.empty(3 * length, np.int32)
     weights, times = (None if array is None else extended(space, array, length, 0)
@@ -228,7 +228,7 @@ def longer_operations(space: ExecutionSpace, operations: Operations, length: int
 
 @kl.kernel
 def copy_operation(i, operations: Operations, begin, longer: Operations):
-    """Operation i is there again, or one that clears."""
+    """Copy operation i, or write CLEAR behind the given operations."""
     longer.kinds[i] = CLEAR
     if i < begin:
         longer.kinds[i] = operations.kinds[i]
@@ -238,7 +238,7 @@ def copy_operation(i, operations: Operations, begin, longer: Operations):
 
 @kl.kernel
 def count_pairs(j, deleted, rows: EditableRows, degrees):
-    """degrees[j] = elements of the deleted row."""
+    """Set degrees[j] to the number of elements of a deleted row, 0 if it is not deleted."""
     degrees[j] = 0
     if deleted[j] >= 0:
         degrees[j] = kl.int64(rows.end[deleted[j]]) - kl.int64(rows.begin[deleted[j]])
@@ -246,7 +246,7 @@ def count_pairs(j, deleted, rows: EditableRows, degrees):
 
 @kl.kernel
 def list_pairs(j, deleted, rows: EditableRows, places, begin, mine, other):
-    """Write the pairs of the deleted row."""
+    """Write the pairs of a deleted row."""
     if deleted[j] >= 0:
         place = begin + places[j] - kl.int64(rows.begin[deleted[j]])
         for at in range(kl.int64(rows.begin[deleted[j]]) + kl.lane(),

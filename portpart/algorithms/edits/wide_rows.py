@@ -1,4 +1,4 @@
-"""The changes of a row; rows in which many elements move use other memory."""
+"""Places of changed rows; elements of wide rows move by way of other memory."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from portpart.backends.programs import Array
 from portpart.graphs import EditableRows, RowStore, put
 from portpart.primitives import lower_bound, offsets_from_counts
 
-# The changes of a row, and where it goes -------------------------------------------------------
+# The changes of a row, and its new place -------------------------------------------------------
 
 
 class ChangedRowPlaces(kl.Record):
-    """Where rows go that change.
+    """New places of changed rows.
 
     Attributes
     ----------
     before : array of int64
-        Deltas of the changes before each one.
+        Sum of the deltas before each change.
     begin : array of int64
-        New places from `first` on; empty for changes that move no row.
+        Begin of the new place of each change, counted from `first`; empty if no row moves.
     first : int
     length : int
         Number of changes.
     wide : int
-        As `Growth` has it.
+        As in `RowGrowth`.
     """
 
     before: Array
@@ -38,13 +38,13 @@ class ChangedRowPlaces(kl.Record):
 
 @kl.device
 def begins_row(i, keys):
-    """Whether the row of a change is another than that of the change before."""
+    """Whether change i is the first change of its row."""
     return i == 0 or keys[i - 1] >> 32 != keys[i] >> 32
 
 
 @kl.device
 def end_of_row(i, keys, length):
-    """The first change after i of another row, sought in steps that double."""
+    """Return the first change after i of another row; searched in doubling steps."""
     row = kl.int64(keys[i]) >> 32
     step = kl.int64(1)
     while i + step < length and keys[i + step] >> 32 == row:
@@ -54,45 +54,46 @@ def end_of_row(i, keys, length):
 
 @kl.device
 def added(deltas):
-    """How many pairs come, of a sum of deltas."""
+    """Return the number of inserted pairs in a sum of deltas."""
     return deltas >> 32
 
 
 @kl.device
 def removed(deltas):
-    """How many pairs go, of a sum of deltas."""
+    """Return the number of deleted pairs in a sum of deltas."""
     return deltas & LOW_HALF
 
 
 @kl.device
-def moving_from(i, room, changes: Changes, rows: EditableRows):
-    """The first element that a row's changes may move: all do if the row does."""
-    return kl.int64(0) if room > 0 else kl.int64(changes.ranks[i])
+def moving_from(i, capacity, changes: Changes, rows: EditableRows):
+    """Return the rank of the first element that may move: 0 if the row gets a new place."""
+    return kl.int64(0) if capacity > 0 else kl.int64(changes.ranks[i])
 
 
 @kl.device
 def is_wide(i, stop, changes: Changes, places: ChangedRowPlaces, rows: EditableRows):
-    """Whether many elements move in a row."""
+    """Whether more than `places.wide` elements of a row move."""
     row = kl.int64(changes.keys[i]) >> 32
-    room = places.begin[i + 1] - places.begin[i]
+    capacity = places.begin[i + 1] - places.begin[i]
     count = kl.int64(rows.end[row]) - kl.int64(rows.begin[row])
-    return (count - moving_from(i, room, changes, rows) > places.wide
-            and (places.before[stop] != places.before[i] or room > 0))
+    return (count - moving_from(i, capacity, changes, rows) > places.wide
+            and (places.before[stop] != places.before[i] or capacity > 0))
 
 
-# Rows in which many elements move: each moves on its own, by way of other memory ---------------
+# Wide rows, in which many elements move: one item each, by way of other memory -----------------
 
 
 class Wide(kl.Record):
-    """Rows in which many elements move, one by one.
+    """Intermediate memory for the elements of wide rows.
 
     Attributes
     ----------
     begin : array of int64
-        For each change, where the elements of its row begin; nothing for others.
+        Begin of the elements of each change's row; empty for rows that are not wide.
     elements, weights : array
-        Them, where they are on the way; no weights where there are none.
+        Moving elements and their weights; None if the rows have no weights.
     number : int
+        Length of `elements`.
     """
 
     begin: Array
@@ -102,7 +103,7 @@ class Wide(kl.Record):
 
 
 def wide_rows(store: RowStore, changes: Changes, places: ChangedRowPlaces) -> Wide:
-    """Memory for the elements that move in wide rows."""
+    """Allocate memory for the moving elements of wide rows."""
     space, length = store.space, places.length
     counts = space.empty(length, np.int64)
     space.parallel_for(length, count_wide, changes, places, store.rows, counts)
@@ -114,7 +115,7 @@ def wide_rows(store: RowStore, changes: Changes, places: ChangedRowPlaces) -> Wi
 
 
 def move_wide(store: RowStore, changes: Changes, places: ChangedRowPlaces, wide: Wide) -> None:
-    """Move the elements of wide rows, each on its own; takes no memory."""
+    """Move the elements of wide rows, one item each; allocates no memory."""
     for move in (gather_wide, scatter_wide):
         kernel = move.bound(weighted=store.rows.weights is not None)
         store.space.parallel_for(wide.number, kernel, changes, places, store.rows, wide)
@@ -122,21 +123,21 @@ def move_wide(store: RowStore, changes: Changes, places: ChangedRowPlaces, wide:
 
 @kl.kernel
 def count_wide(i, changes: Changes, places: ChangedRowPlaces, rows: EditableRows, counts):
-    """counts[i] = room for what moves in a row, where the changes of a wide one begin; else 0."""
+    """Set counts[i] to the memory for a wide row whose changes begin at i, else to 0."""
     counts[i] = 0
     if begins_row(i, changes.keys):
         stop = end_of_row(i, changes.keys, places.length)
         if is_wide(i, stop, changes, places, rows):
             row = kl.int64(changes.keys[i]) >> 32
-            room = places.begin[i + 1] - places.begin[i]
+            capacity = places.begin[i + 1] - places.begin[i]
             counts[i] = (kl.int64(rows.end[row]) - kl.int64(rows.begin[row])
-                         - moving_from(i, room, changes, rows) + stop - i)
+                         - moving_from(i, capacity, changes, rows) + stop - i)
 
 
 @kl.kernel
 def gather_wide(j, changes: Changes, places: ChangedRowPlaces, rows: EditableRows, wide: Wide,
                 weighted: kl.StaticValue):
-    """Lay element j of the wide rows where it has its new place, unless it goes."""
+    """Store element j of the wide rows at its new rank in other memory, unless it is deleted."""
     i = lower_bound(wide.begin, 0, places.length, j + 1) - 1
     row = kl.int64(changes.keys[i]) >> 32
     stop = end_of_row(i, changes.keys, places.length)
@@ -151,30 +152,30 @@ def gather_wide(j, changes: Changes, places: ChangedRowPlaces, rows: EditableRow
         if change < stop and changes.keys[change] == key:
             weight = changes.will[change]
         if weight >= 0:
-            lay(wide, wide.begin[i] + at - first + added(deltas) - removed(deltas),
-                key & LOW_HALF, weight, weighted)
+            hold(wide, wide.begin[i] + at - first + added(deltas) - removed(deltas),
+                 key & LOW_HALF, weight, weighted)
 
 
 @kl.kernel
 def scatter_wide(j, changes: Changes, places: ChangedRowPlaces, rows: EditableRows, wide: Wide,
                  weighted: kl.StaticValue):
-    """Put what has been laid at j into its row; what comes is written there later."""
+    """Write stored element j back into its row; inserted elements are written later."""
     i = lower_bound(wide.begin, 0, places.length, j + 1) - 1
     row = kl.int64(changes.keys[i]) >> 32
     stop = end_of_row(i, changes.keys, places.length)
-    room = places.begin[i + 1] - places.begin[i]
-    first = moving_from(i, room, changes, rows)
+    capacity = places.begin[i + 1] - places.begin[i]
+    first = moving_from(i, capacity, changes, rows)
     deltas = places.before[stop] - places.before[i]
     count = kl.int64(rows.end[row]) - kl.int64(rows.begin[row]) + added(deltas) - removed(deltas)
     at = first + j - wide.begin[i]
     if at < count:
-        new = places.first + places.begin[i] if room > 0 else kl.int64(rows.begin[row])
+        new = places.first + places.begin[i] if capacity > 0 else kl.int64(rows.begin[row])
         put(rows, new + at, wide.elements[j], kl.value_or(wide.weights, j, 1), weighted)
 
 
 @kl.device
-def lay(wide: Wide, place, element, weight, weighted: kl.StaticValue):
-    """Lay down an element, with its weight if there are weights."""
+def hold(wide: Wide, place, element, weight, weighted: kl.StaticValue):
+    """Store an element in the intermediate memory, with its weight if there are weights."""
     wide.elements[place] = kl.int32(element)
     if weighted:
         wide.weights[place] = weight  # type: ignore[index]

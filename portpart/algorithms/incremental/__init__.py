@@ -1,4 +1,4 @@
-"""Partitions that follow the edits of a graph."""
+"""Incremental repartitioning: partitions that are updated after edits of a graph."""
 
 from portpart.base.doors import door
 

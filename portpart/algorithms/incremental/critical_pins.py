@@ -1,14 +1,14 @@
-"""iHyperG's way to follow edits: by a pseudo block (dissertation, chapter 4).
+"""iHyperG's update after edits, with a pseudo block (dissertation, chapter 4).
 
-New vertices enter the pseudo block.  Then blocks that are too heavy lose vertices in a single pass
-(algorithm 16): those with most weight of nets whose only pin they are there, less that of their
-other nets; no more than have to go.  Then, of each net that was edited, the pins that are alone in
-their block.  From there they go where their nets lead, as in iG-kway
-(`pseudo_rounds.py`), with nets in place of arcs: vertices are adjacent that share a net of few
-pins.
+New vertices enter the pseudo block.  A single pass (algorithm 16) then evicts as few vertices from
+overloaded blocks as restore the limits.  The score of a vertex is the weight of nets of which it is
+the only pin in its block, minus the weight of its other nets; the highest scores leave.  Then the
+critical pins of edited nets enter: pins that are alone in their block.  Vertices move from the
+pseudo block to the blocks of their nets as in iG-kway (`pseudo_rounds.py`).  Two vertices are
+adjacent if they share a net of few pins.
 
-While a vertex waits its nets still count it where it was, so that their state stays that of a
-partition.  Blocks that are too heavy in the end are relieved as in Jet.
+The nets of a pending vertex still count it in its old block, so their state is that of a
+partition.  Blocks that are overloaded in the end are rebalanced as in Jet.
 """
 
 from __future__ import annotations
@@ -63,12 +63,12 @@ from portpart.backends import language as kl
 NONE = -1
 
 
-def record_leaving(this: Recording) -> None:
-    """Record which vertices leave."""
+def record_eviction(this: Recording) -> None:
+    """Record how vertices enter the pseudo block."""
     program, level, words = this.program, this.run.level, prefix.sequence_of(this).words
     counts = program.find("counts", EditCounts)
-    program.launch(1, begin_leaving, team=BLOCKS_TEAM)
-    program.launch(words.asked, evict_if_new)
+    program.launch(1, begin_eviction, team=BLOCKS_TEAM)
+    program.launch(words.examined, evict_if_new)
     program.launch(1, plan_eviction, team=BLOCKS_TEAM)
     with program.if_nonzero(words.overloaded):
         program.launch(level.vertices, list_of_heavy, team=this.widths.team)
@@ -76,28 +76,28 @@ def record_leaving(this: Recording) -> None:
         program.launch(1, begin_order)
         prefix.record_order(this, prefix.fill_key, prefix.order_by_gain_next)
         program.launch(level.moves, lay_out_entry)
-        program.launch(1, find_leavers, team=prefix.WIDEST)
+        program.launch(1, evict_first, team=prefix.WIDEST)
         program.launch(1, end_eviction)
     program.launch(counts.changed, evict_if_critical, team=NET_TEAM)
 
 
 @kl.kernel
-def begin_leaving(_, moves: Moves, cache: GainCache, blocks: Blocks, figures: Figures,
+def begin_eviction(_, moves: Moves, cache: GainCache, blocks: Blocks, figures: Figures,
                   journal: Journal, sequence: Pseudo):
-    """No vertex has left; all active ones are examined.  Called by one team."""
+    """Start with an empty pseudo block and examine all active vertices.  Called by one team."""
     weigh_blocks(moves, blocks, figures)
     if kl.lane() == 0:
         count_activated(cache, journal)
         sequence.words.members = 0
-        sequence.words.asked = cache.marked
+        sequence.words.examined = cache.marked
         sequence.words.worst = 0
 
 
 @kl.device
 def evict(v, graph: objectives.NetRows, moves: Moves, blocks: Blocks, sequence: Pseudo):
-    """Let v wait in the pseudo block, unless it does or is fixed.  Atomic; one lane.
+    """Move v to the pseudo block, unless it is there or fixed.  Atomic; called by one lane.
 
-    The order of the list is free.
+    The list may be in any order.
     """
     if kl.value_or(blocks.fixed, v, NONE) < 0:
         if lock_once(v, WAITS, moves):
@@ -108,7 +108,7 @@ def evict(v, graph: objectives.NetRows, moves: Moves, blocks: Blocks, sequence: 
 @kl.kernel
 def evict_if_new(i, graph: objectives.NetRows, moves: Moves, cache: GainCache, blocks: Blocks,
                  journal: Journal, sequence: Pseudo):
-    """Let an active vertex leave if it is new."""
+    """Move active vertex i to the pseudo block if it is new."""
     v = cache.dirty_list[i]
     if journal.previous[v] == NONE:
         evict(v, graph, moves, blocks, sequence)
@@ -116,7 +116,7 @@ def evict_if_new(i, graph: objectives.NetRows, moves: Moves, cache: GainCache, b
 
 @kl.kernel
 def plan_eviction(_, net_counts: NetEditCounts, blocks: Blocks, figures: Figures, sequence: Pseudo):
-    """Whether a block is too heavy, if any vertex may move.  Called by one team."""
+    """Store whether a block is overloaded and vertices may move.  Called by one team."""
     overloaded = find_overloaded(blocks, figures)
     if kl.lane() == 0:
         sequence.words.overloaded = overloaded * net_counts.activates
@@ -124,9 +124,9 @@ def plan_eviction(_, net_counts: NetEditCounts, blocks: Blocks, figures: Figures
 
 @kl.device
 def score_of(v, graph: objectives.NetRows, part):
-    """Weight of nets that have v alone in its block, less that of its other nets.
+    """Return the weight of nets whose only pin in its block is v, minus that of its other nets.
 
-    All lanes of a team together.
+    Called by all lanes of a team.
     """
     score = kl.int64(0)
     for place in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
@@ -140,7 +140,7 @@ def score_of(v, graph: objectives.NetRows, part):
 @kl.kernel
 def list_of_heavy(v, graph: objectives.NetRows, moves: Moves, blocks: Blocks, figures: Figures,
                   sequence: Pseudo):
-    """List v with its score if its block is too heavy and it may leave; the order is free."""
+    """List v with its score if its block is overloaded and v may leave; in any order."""
     weight = kl.value_or(graph.vertex_weights, v, 1)
     here = moves.part[v]
     is_eviction_candidate = moves.locked_in[v] == NEVER and kl.value_or(blocks.fixed, v, NONE) < 0
@@ -154,22 +154,23 @@ def list_of_heavy(v, graph: objectives.NetRows, moves: Moves, blocks: Blocks, fi
 
 @kl.kernel
 def lift_score(i, moves: Moves, sequence: Pseudo):
-    """Make a score positive."""
+    """Shift the score of listed vertex i so that it is not negative."""
     v = moves.listed[i]
     prefix.note_gain(v, sequence.gain[v] + sequence.words.worst, sequence)
 
 
 @kl.kernel
 def begin_order(_, moves: Moves, figures: Figures, sequence: prefix.MoveSequence):
-    """Request that listed vertices are sorted, by vertex first."""
+    """Request a sort of the listed vertices, by vertex first."""
     prefix.order_by_vertex(1, moves, figures, sequence)
 
 
 @kl.kernel
-def find_leavers(_, graph: objectives.NetRows, moves: Moves, blocks: Blocks, figures: Figures,
+def evict_first(_, graph: objectives.NetRows, moves: Moves, blocks: Blocks, figures: Figures,
                  sequence: Pseudo):
-    """The first vertices of each block that is too heavy leave it, until it is not.  Called by one
-    team.
+    """Evict the first listed vertices of each overloaded block until it is within its limit.
+
+    Called by one team.
     """
     for b in range(kl.lane(), figures.blocks, kl.team_size()):
         sequence.block_weight[b] = blocks.weight[b]
@@ -193,14 +194,14 @@ def find_leavers(_, graph: objectives.NetRows, moves: Moves, blocks: Blocks, fig
 
 @kl.kernel
 def end_eviction(_, moves: Moves, sequence: Pseudo):
-    """No vertex moves yet."""
+    """Empty the list of moves."""
     keep_moves(0, moves)
     sequence.words.worst = 0
 
 
 @kl.device
-def has_lonely(net, graph: objectives.NetRows):
-    """Whether a net may have a pin that is alone in its block."""
+def may_have_lone_pin(net, graph: objectives.NetRows):
+    """Whether a net may have a pin that is alone in its block; exact if the net has sets."""
     result = objectives.size_of_net(net, graph.nets) > 1
     if result and objectives.has_words(net, graph.sets):
         result = False
@@ -213,7 +214,7 @@ def has_lonely(net, graph: objectives.NetRows):
 
 @kl.device
 def has_changed(i, number, pins: Changes):
-    """Whether the pins of a net are others than before, whose changes begin here."""
+    """Whether the pins of the net whose changes begin at i have changed."""
     result = False
     net = pins.keys[i] >> 32
     for j in range(i, number):
@@ -228,13 +229,10 @@ def has_changed(i, number, pins: Changes):
 @kl.kernel
 def evict_if_critical(i, pins: Changes, counts: EditCounts, net_counts: NetEditCounts,
                       graph: objectives.NetRows, moves: Moves, blocks: Blocks, sequence: Pseudo):
-    """Let the pins of a net that are alone in their block leave, where the net's changes begin.
-
-    None leaves where refinement must not examine any.
-    """
+    """Evict the critical pins of the net whose changes begin at i, if pins may be activated."""
     if net_counts.activates != 0 and begins_row(i, pins.keys):
         net = kl.int32(pins.keys[i] >> 32)
-        if has_lonely(net, graph) and has_changed(i, counts.changed, pins):
+        if may_have_lone_pin(net, graph) and has_changed(i, counts.changed, pins):
             for place in range(graph.nets.begin[net] + kl.lane(), graph.nets.end[net],
                                kl.team_size()):
                 v = graph.nets.pins[place]
@@ -245,9 +243,10 @@ def evict_if_critical(i, pins: Changes, counts: EditCounts, net_counts: NetEditC
 @kl.kernel
 def list_first_on_nets(i, graph: objectives.NetRows, moves: Moves, active: ActiveSets,
                        unrated: UnratedList, figures: Figures, sequence: Pseudo):
-    """List a vertex if it comes before all that wait and share a net with it, else it waits.
+    """List a vertex if it precedes all pending vertices that share a net with it.
 
-    Nets of many pins do not count: of their pins one would move in each round.
+    Otherwise it stays pending.  Nets of many pins are ignored, because only one of their pins would
+    move in each round.
     """
     v = active.movable_list[sequence.words.begin + i]
     beaten = kl.int64(0)
@@ -264,7 +263,7 @@ def list_first_on_nets(i, graph: objectives.NetRows, moves: Moves, active: Activ
 @kl.kernel
 def rate_loss(i, graph: objectives.NetRows, moves: Moves, sequence: Pseudo,
               net_cost: kl.StaticValue):
-    """What a move costs: the ties of the vertex that lead to other blocks than its target."""
+    """Store the cost of a move: the connectivity of the vertex to all blocks except its target."""
     v = moves.listed[i]
     here = kl.int64(moves.part[v])
     total = kl.int64(0)
@@ -278,7 +277,7 @@ def rate_loss(i, graph: objectives.NetRows, moves: Moves, sequence: Pseudo,
 
 @kl.kernel
 def turn_loss(i, moves: Moves, sequence: Pseudo):
-    """Moves that cost least gain most, of a number that is not negative."""
+    """Convert the cost of a move to a gain that is not negative."""
     v = moves.listed[i]
     sequence.gain[v] = sequence.words.worst - sequence.gain[v]
     if i == 0:
@@ -288,7 +287,7 @@ def turn_loss(i, moves: Moves, sequence: Pseudo):
 @kl.kernel
 def decide_entry(i, graph: objectives.NetRows, moves: Moves, blocks: Blocks, figures: Figures,
                  sequence: Pseudo):
-    """A vertex is to enter its block; atomic, independent of order."""
+    """Mark the move of a vertex and add its weight to its block; atomic, independent of order."""
     v = moves.listed[i]
     add_block_weight(moves.target[v], kl.value_or(graph.vertex_weights, v, 1), blocks)
     mark_moved(v, figures.iteration, moves)
@@ -299,40 +298,40 @@ def decide_entry(i, graph: objectives.NetRows, moves: Moves, blocks: Blocks, fig
 
 @kl.kernel
 def plan_forgetting(_, cache: GainCache, sequence: Pseudo):
-    """Vertices that are stale are examined only where a block is too heavy."""
-    sequence.words.asked = 0
+    """Unmark all vertices if no block is overloaded, so that none is examined."""
+    sequence.words.examined = 0
     if sequence.words.overloaded == 0:
-        sequence.words.asked = cache.marked
+        sequence.words.examined = cache.marked
         empty_marked(cache)
 
 
 class CriticalPins(PseudoBlock):
-    """A pseudo block for pins around edits; later, while blocks are balanced, none moves."""
+    """A pseudo block for pins around edits; afterwards only rebalancing moves vertices."""
 
     holds_heavy = True
     list_first: ClassVar[kl.Kernel] = list_first_on_nets
 
     def leave(self, this: Recording) -> None:
-        """Record which vertices leave their blocks: critical pins, and others of heavy blocks."""
-        record_leaving(this)
+        """Record the eviction of critical pins and of vertices of overloaded blocks."""
+        record_eviction(this)
 
     def rate(self, this: Recording) -> None:
-        """Record that moves are sorted by what they cost."""
+        """Record that moves are sorted by their cost."""
         this.program.launch(this.run.level.moves, rate_loss, team=this.widths.team)
         this.program.launch(this.run.level.moves, turn_loss)
 
     def enter(self, this: Recording) -> None:
-        """Record how vertices enter blocks, which changes what is known of their nets."""
+        """Record how vertices enter blocks, and the updates of their nets."""
         this.program.launch(this.run.level.moves, decide_entry)
         record_accounts(this)
         with this.program.side_by_side():
             record_ends(this)
 
     def settle(self, this: Recording) -> None:
-        """Record which vertices are examined next."""
+        """Record that no vertex is examined next, unless a block is overloaded."""
         this.program.launch(1, plan_forgetting)
-        this.program.launch(prefix.sequence_of(this).words.asked, forget_dirty)
+        this.program.launch(prefix.sequence_of(this).words.examined, forget_dirty)
 
 
 CRITICAL_PINS: tuple[Piece, ...] = (*LOCAL, CriticalPins(), EditedNetSteps())
-"""Refinement around edits of hypergraphs by a pseudo block."""
+"""Refinement around edits of hypergraphs with a pseudo block."""

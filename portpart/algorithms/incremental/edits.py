@@ -1,4 +1,4 @@
-"""The edits of a round, and the log of moves from which they can be undone."""
+"""The edits of a round, and the log of moves for undo."""
 
 from __future__ import annotations
 
@@ -14,38 +14,39 @@ from portpart.backends.programs import Array, ExecutionSpace
 
 # The edits of a round: new vertices, deleted ones, new weights, changed pairs ------------------
 #
-# Kinds that a batch has not are empty arrays, so that one program does for every batch.
+# Kinds of edits that a batch lacks are empty arrays, so that one program serves every batch.
 
 
 FEW = 1024
-"""Up to this many new vertices are placed by one team."""
+"""One team places up to this many new vertices."""
 
 
 class NotReady(Exception):
-    """Raised if a batch must be complete before it can be followed."""
+    """Raised if a batch must be complete before refinement can begin."""
 
 
 class EditCounts(kl.Words):
-    """How much there is of each kind.
+    """Numbers of edits of each kind.
 
     Attributes
     ----------
     inserted, first : int
-        New vertices; the first, where their ids follow each other.
+        Number of new vertices; the first id, if their ids are consecutive.
     few, many : int
-        Whether these are few, or many.
+        Whether there are at most `FEW` new vertices, or more.
     deleted, weighed, changed : int
+        Numbers of deleted vertices, new weights and changed pairs.
     activated, active_pairs : int
-        New vertices and changed pairs that refinement examines: all, or none.  Without a batch
-        `activated` may be others, that are listed as if they were new.
+        Numbers of new vertices and changed pairs that refinement examines: all or none.  Without a
+        batch `activated` counts other vertices, which are listed in the place of new ones.
     go : int
-        Whether there is anything to follow.
+        Whether the round is to run.
     unsure : int
-        1 if a batch is followed that is on its way.  Then the changed pairs are at first the given
-        ones, in this many `directions`, and the rest is known from its outcome.
+        1 if the batch is still being applied.  `changed` is then the number of given pairs times
+        `directions`; the batch's outcome adds the cleared ones.
     directions, stores, lost, activates : int
-        And what is expected of it: stores that it has written, the weight of deleted vertices;
-        and whether refinement examines pairs.
+        The prediction: directions of each pair, stores that the batch writes, weight of deleted
+        vertices; and whether refinement examines pairs.
     """
 
     inserted: int
@@ -66,12 +67,12 @@ class EditCounts(kl.Words):
 
 
 class NewLimits(kl.Words):
-    """Limits that all blocks get.
+    """New limits, equal for all blocks.
 
     Attributes
     ----------
     limited : int
-        Number of blocks; 0 if there are no new limits, or others for each.
+        Number of blocks; 0 if there are no new limits, or if limits differ between blocks.
     limit, mean, open_below : int
         As in `Blocks`.
     """
@@ -87,14 +88,14 @@ SAME_LIMITS = NewLimits.of()
 
 
 class NewVertices(kl.Record):
-    """New vertices, and which ids exist.
+    """New vertices, and the state of all ids.
 
     Attributes
     ----------
     ids : array of int32, or None
-        None where they follow each other.
+        None if they are consecutive.
     deletions : array of int32
-        As `IdTable` has it.
+        As in `IdTable`.
     """
 
     ids: Array | None
@@ -103,13 +104,13 @@ class NewVertices(kl.Record):
 
 @kl.device
 def new_vertex(i, inserted: NewVertices, counts: EditCounts):
-    """The i-th new vertex."""
+    """Return the i-th new vertex."""
     return kl.value_or(inserted.ids, i, counts.first + i)
 
 
 @kl.kernel
 def learn_outcome(_, outcome: edits.BatchCounters, counts: EditCounts):
-    """Learn how many pairs have changed; go on if the prediction held."""
+    """Add the number of cleared pairs; continue only if the prediction held."""
     counts.changed += counts.directions * outcome[edits.EditCounters.cleared]
     counts.active_pairs = counts.activates * counts.changed
     written = (outcome[edits.EditCounters.written]
@@ -119,7 +120,7 @@ def learn_outcome(_, outcome: edits.BatchCounters, counts: EditCounts):
 
 
 class Nothing:
-    """Empty arrays of each kind, made once."""
+    """Empty arrays for each kind of edit, created once."""
 
     def __init__(self, space: ExecutionSpace) -> None:
         none, none32 = space.empty(0, np.int64), space.empty(0, np.int32)
@@ -130,7 +131,7 @@ class Nothing:
         self._inserted: NewVertices | None = None
 
     def inserted(self, deletions: Array) -> NewVertices:
-        """New vertices with consecutive ids; the same record until `deletions` changes."""
+        """Return new vertices with consecutive ids; the same record until `deletions` changes."""
         if self._inserted is None or self._inserted.deletions is not deletions:
             self._inserted = NewVertices(None, deletions)
         return self._inserted
@@ -139,10 +140,10 @@ class Nothing:
 def records_of(update: edits.Update, vertices: edits.IdTable, nothing: Nothing, refine: bool,
                limits: Balance | None, expected: edits.PredictedOutcome | None,
                activated: Array | None = None) -> dict[str, Any]:
-    """The records of an update for a program; new limits, if they are alike for all blocks.
+    """Return the records of an update for a program; `limits` are equal for all blocks.
 
-    `expected` is the predicted outcome of the batch, if it is on its way; `activated` are
-    vertices that refinement examines where there is no batch.
+    `expected` is the predicted outcome of a batch that is still being applied.  `activated` are
+    vertices that refinement examines if there is no batch.
     """
     insertions = [insertion for insertion in update.insertions if insertion.table is vertices]
     deleted, weighed = edits_of(update, vertices, nothing)
@@ -174,7 +175,7 @@ def records_of(update: edits.Update, vertices: edits.IdTable, nothing: Nothing, 
 
 def edits_of(update: edits.Update, table: edits.IdTable,
              nothing: Nothing) -> tuple[edits.DeletedIds, edits.WeightChanges]:
-    """Return the deleted ids of a kind, and those with new weights."""
+    """Return the deleted ids of a table, and its ids with new weights."""
     deleted = next((each for kind, each in update.deleted if kind is table), nothing.deleted)
     weighed = next((each for kind, each in update.weighed if kind is table), nothing.weighed)
     return deleted, weighed
@@ -192,14 +193,14 @@ def _ids(space: ExecutionSpace, insertions: Sequence[edits.InsertedIds]) -> Arra
 
 
 def touched(update: edits.Update) -> int:
-    """How many pairs and vertices a batch is about."""
+    """Return the number of pairs and vertices that a batch edits."""
     return (sum(changes.length_of("keys") for changes in update.changes)
             + sum(insertion.number for insertion in update.insertions)
             + sum(deleted.length_of("effective") for _, deleted in update.deleted)
             + sum(weighed.length for _, weighed in update.weighed))
 
 
-# Where vertices are and were: what rounds report, and how they are undone ----------------------
+# Current and previous blocks of vertices: what rounds report, and how they are undone ----------
 
 
 NONE = -1
@@ -212,13 +213,13 @@ class RoundResult(NamedTuple):
     ----------
     cost, iterations : int
     affected : int
-        Vertices that refinement began with.
+        Vertices that were active at first.
     moved, migration : int
-        Vertices that were there before and are elsewhere now, and their size.
+        Number and total size of earlier vertices that have left their previous block.
     journaled : int
         Length of the lists of moved vertices.
     weights : numpy.ndarray of int64, shape (k,)
-        Of the blocks.
+        Weights of the blocks.
     """
 
     cost: int
@@ -231,7 +232,7 @@ class RoundResult(NamedTuple):
 
 
 class LivePartition(NamedTuple):
-    """The partition of the existing vertices; arrays of their number, or None.
+    """The partition of the existing vertices; each array has one entry per vertex.
 
     Attributes
     ----------
@@ -246,30 +247,30 @@ class LivePartition(NamedTuple):
 
 
 class MoveLog(NamedTuple):
-    """What takes a partition back to where it was.
+    """The moves of a round, for undo.
 
     Attributes
     ----------
     listed, left : array of int32
-        Vertices that have moved, and from where; -1 if from nowhere.
+        Vertices that have moved, and the blocks that they left; -1 if the vertex was new.
     """
 
     listed: Array
     left: Array
 
     def kept(self, space: ExecutionSpace) -> MoveLog:
-        """A copy that stays."""
+        """Return a copy that later rounds do not change."""
         return MoveLog(space.copy(self.listed), space.copy(self.left))
 
 
 @kl.kernel
 def write_left(i, listed, left, part):
-    """Vertex i of the list is where it was, if it is alive."""
+    """Write the block that listed vertex i left, if the vertex exists and had one."""
     if left[i] >= 0 and part[listed[i]] >= 0:
         part[listed[i]] = left[i]
 
 
 @kl.kernel
 def write_existing_block(v, best, deletions, part):
-    """part[v] = the block of v, -1 if v is not alive."""
+    """Set part[v] to the block of v, -1 if v does not exist."""
     part[v] = best[v] if deletions[v] == edits.ALIVE else kl.int32(NONE)

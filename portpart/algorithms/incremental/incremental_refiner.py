@@ -1,8 +1,8 @@
-"""A partition that follows the edits of a graph or hypergraph.
+"""Incremental repartitioning: updates a partition after edits of a graph or hypergraph.
 
-After a batch, cost and weights of blocks are what they were and what the edits contribute; nothing
-is recounted.  New vertices are placed, and refinement around what was edited does the rest.  All
-that takes time for the whole graph is done once, or when room for new vertices doubles.
+A batch changes cost and block weights by the contributions of its edits; nothing is recounted.
+New vertices are placed, then the surroundings of the edits are refined.  Work proportional to the
+whole graph is done once, and again when the capacity for new vertices grows.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ from portpart.primitives import positions_of
 
 NONE = -1
 
-LEAST_ROOM = 1024
+MIN_CAPACITY = 1024
 
 HALF_MORE = 2**18
-"""Up to this many ids there is room for half as many again, beyond for an eighth."""
+"""The slack for new ids is half of up to this many ids, or an eighth of all if that is more."""
 
 OPTIONS = refinement.RefinementOptions(stall_limit=4, slack=0)
 FILTER_RATIO = 0.3
 
 
-def room_for(count: int) -> int:
-    """Ids for which there is room when there are this many."""
-    return max(LEAST_ROOM, count + max(count // 8, min(count, HALF_MORE) // 2))
+def ids_to_reserve(count: int) -> int:
+    """Return the capacity, in ids, to reserve if `count` ids are in use."""
+    return max(MIN_CAPACITY, count + max(count // 8, min(count, HALF_MORE) // 2))
 
 
 class PartitionFigures(NamedTuple):
-    """What is known of a partition.
+    """Known figures of a partition.
 
     Attributes
     ----------
     cost : int
     weights : numpy.ndarray of int64, shape (k,)
-        Of the blocks.
+        Weights of the blocks.
     """
 
     cost: int
@@ -52,27 +52,27 @@ class PartitionFigures(NamedTuple):
 
 
 class IncrementalRefiner:
-    """A partition of an edited graph, and how it follows batches.
+    """A partition of an edited graph, updated after each batch.
 
     Parameters
     ----------
     graph : EditableGraph or EditableHypergraph
     part : array of int32
-        Of the ids given out so far; deleted ones may be in any block.
+        Blocks of all ids given out so far; deleted ids may have any block.
     balance_of : callable
-        From the total weight of the vertices, the balance of the blocks.
+        Returns the balance of the blocks for a total vertex weight.
     objective : Objective
     seed : int
     migration_factor : int
-        What the move of a vertex of size 1 costs.
+        Cost of moving a vertex of size 1.
     sizes : array of int64, or None
-        Sizes of the vertices; None means 1, which is that of new vertices.
+        Sizes of the vertices; None means 1.  New vertices have size 1.
     fixed : array of int32, or None
         Blocks of vertices that must not move, else -1.
     pieces : tuple of Piece, optional
-        Refinement around edits; that with label propagation by default.
+        Refinement around edits; by default with label propagation.
     known : PartitionFigures, optional
-        What the partition costs and its blocks weigh, if that is known.
+        Cost and block weights of the partition, if known.
     """
 
     def __init__(self, graph: Editable, part: Array, balance_of: Callable[[int], Balance],
@@ -90,61 +90,62 @@ class IncrementalRefiner:
         self._begin(part, known)
 
     def _begin(self, part: Array, known: PartitionFigures | None) -> None:
-        """Make room for more vertices, and count all that is not known."""
+        """Reserve capacity for more vertices, and compute all unknown figures."""
         graph, space, count = self.graph, self.graph.space, self.graph.vertices.count
         self.total = graph.vertices.total_weight
-        self.room = room_for(count)
-        roomy = self.updates.rows(graph, self.room)
-        refiner = self.refiner = refinement.Refiner(space, roomy, self.balance_of(self.total),
+        self.capacity = ids_to_reserve(count)
+        rows = self.updates.rows(graph, self.capacity)
+        refiner = self.refiner = refinement.Refiner(space, rows, self.balance_of(self.total),
                                                     OPTIONS, self.seed, objective=self.objective,
                                                     pieces=self.pieces)
         self.followed = self.updates.followed(refiner)
         refiner.reserve()
         refiner.run.moves.part[:] = 0
-        sizes = self.sizes = self._with_room(self.sizes, 1)
-        self.fixed = self._with_room(self.fixed, -1)
+        sizes = self.sizes = self._extended(self.sizes, 1)
+        self.fixed = self._extended(self.fixed, -1)
         self._numbers = space.zeros(len(refinement.LocalReport.indices) + refiner.sizes.blocks,
                                     np.int64)
         self.journal = refinement.journal_for(space, refiner.sizes, self.migration_factor, sizes,
                                               self._numbers)
-        connections = space.full(self.room, self.migration_factor,
+        connections = space.full(self.capacity, self.migration_factor,
                                  np.int64) if sizes is None else sizes * self.migration_factor
         self.previous_blocks = PreviousBlocks(self.journal.previous,
                                               connections) if self.migration_factor else None
         self.restart(part, known)
 
-    def _with_room(self, array: Array | None, value: int) -> Array | None:
-        if array is None or len(array) >= self.room:
+    def _extended(self, array: Array | None, value: int) -> Array | None:
+        if array is None or len(array) >= self.capacity:
             return array
-        roomy = self.graph.space.full(self.room, value, array.dtype)
-        roomy[: len(array)] = array
-        return roomy
+        extended = self.graph.space.full(self.capacity, value, array.dtype)
+        extended[: len(array)] = array
+        return extended
 
     def restart(self, part: Array, known: PartitionFigures | None = None) -> None:
-        """Take another partition; all is counted, and of nets found, which cost what they touch.
+        """Start from another partition and compute its figures, and the state of all nets.
 
-        Of graphs nothing is counted that is known.
+        Known figures of a partition of a graph are not computed again.  For net costs they are,
+        because the state of the nets is needed.
         """
         refiner, space = self.refiner, self.graph.space
         if known is None or self.objective.rules.net_cost is not None:
             whole = space.zeros(self.graph.vertices.count,
-                                np.int32)  # ids not in use may be anywhere
+                                np.int32)  # ids not in use may have any block
             whole[: len(part)] = part
             refiner.start(self.rows, whole)
         else:
             refiner.start_with(self.rows, part, known.cost, space.asarray(known.weights))
-        refiner.reset(self.updates.rows(self.graph, self.room), self.journal)
+        refiner.reset(self.updates.rows(self.graph, self.capacity), self.journal)
         space.parallel_for(1, refinement.begin_report, self.journal)
         self._write_report()
         self.last = self._read()
 
     @property
     def part(self) -> Array:
-        """The block of each id; any block for deleted ones."""
+        """The block of each id; deleted ids have any block."""
         return self.refiner.best[: self.graph.vertices.count]
 
     def existing_part(self) -> Array:
-        """The same, -1 for deleted ones."""
+        """Return the block of each id, -1 for deleted ids."""
         space, vertices = self.graph.space, self.graph.vertices
         vertices.reserve(weighted=True)
         part = space.empty(vertices.count, np.int32)
@@ -153,14 +154,14 @@ class IncrementalRefiner:
         return part
 
     def reserve(self) -> None:
-        """Have room for all ids that have been given out, and know the graph before a batch."""
+        """Reserve capacity for all ids given out, and read the graph's figures before a batch."""
         self.rows.look()
-        if self.graph.vertices.count > self.room:
-            self._begin(self.graph.space.copy(self.refiner.best[: self.room]),
+        if self.graph.vertices.count > self.capacity:
+            self._begin(self.graph.space.copy(self.refiner.best[: self.capacity]),
                         PartitionFigures(self.last.cost, self.last.weights))
 
     def follow(self, update: Update, refine: bool = True) -> edits.RoundResult:
-        """Follow a batch that has been applied; without `refine` no vertex moves."""
+        """Update the partition after an applied batch; without `refine` no vertex moves."""
         if self._before is None:
             self._run(update, refine)
         self._before = None
@@ -168,10 +169,10 @@ class IncrementalRefiner:
         return self.last
 
     def follow_early(self, expected: PredictedOutcome, refine: bool) -> None:
-        """Begin to follow a batch that is on its way, if all is known that it takes.
+        """Start the update while the batch is being applied, if all that it needs is known.
 
-        The program does nothing unless the prediction holds.  `follow` is next if it does,
-        `give_up` if not.
+        The program does nothing if the prediction fails.  Call `follow` next if it held, else
+        `give_up`.
         """
         self._before = self.total, self.refiner.balance
         try:
@@ -180,15 +181,15 @@ class IncrementalRefiner:
             self.give_up()
 
     def give_up(self) -> None:
-        """Restore the state before a batch that was followed early and not predicted right."""
+        """Restore the state before `follow_early`, because the prediction failed."""
         if self._before is not None:
             self.total, self.refiner.balance = self._before
             self._before = None
 
     def refine_near(self, wrong: Array) -> edits.RoundResult:
-        """Refine around the vertices of a mask, which have been put into the blocks they are in.
+        """Refine around the vertices of a mask, which have just been put into their blocks.
 
-        After an error all vertices are where they were put.
+        After an error all vertices are in the blocks in which they were put.
         """
         space, count = self.graph.space, self.graph.vertices.count
         near = space.zeros(count, np.int32)
@@ -228,15 +229,15 @@ class IncrementalRefiner:
                               self.previous_blocks)
 
     def fix(self, fixed: Array | None) -> None:
-        """Have other vertices that must not move; `refit` is next."""
-        self.fixed = self._with_room(fixed, NONE)
+        """Replace the fixed blocks of vertices; call `refit` next."""
+        self.fixed = self._extended(fixed, NONE)
 
     def refit(self) -> None:
-        """Learn the limits of blocks again, which are others though their sum is the same."""
+        """Recompute the block limits, which can change although the total weight does not."""
         self.refiner.set_balance(self.balance_of(self.total))
 
     def existing_fixed(self) -> Array:
-        """The block that each id is fixed to, -1 for free and deleted ones."""
+        """Return the block that each id is fixed to, -1 for free and deleted ids."""
         space, part = self.graph.space, self.existing_part()
         if self.fixed is None:
             return space.full(len(part), NONE, np.int32)
@@ -245,7 +246,7 @@ class IncrementalRefiner:
         return fixed
 
     def misplaced(self) -> Array | None:
-        """Which existing vertices are not in the blocks that they are fixed to; None if none is."""
+        """Return a mask of existing vertices outside their fixed blocks; None if there are none."""
         if self.fixed is None:
             return None
         fixed = self.existing_fixed()
@@ -253,7 +254,7 @@ class IncrementalRefiner:
         return wrong if bool(wrong.any()) else None
 
     def live_partition(self) -> edits.LivePartition:
-        """The partition of the existing vertices, in the order of their ids."""
+        """Return the partition of the existing vertices, in the order of their ids."""
         ids = self.graph.vertices.alive()
 
         def chosen(array: Array | None) -> Array | None:
@@ -267,7 +268,7 @@ class IncrementalRefiner:
         return edits.LivePartition(part, chosen(self.sizes), chosen(self.fixed))
 
     def of_all(self, part: Array) -> Array:
-        """A partition of the existing vertices as one of all ids."""
+        """Return a partition of the existing vertices as a partition of all ids."""
         ids = self.graph.vertices.alive()
         if ids is None:
             return part
@@ -276,7 +277,7 @@ class IncrementalRefiner:
         return whole
 
     def before(self, update: Update) -> Array:
-        """Blocks before the last round, -1 of ids that are not alive or were not then."""
+        """Return the blocks before the last round, -1 for ids that do not exist or were new."""
         part, journal = self.existing_part(), self.journal
         space, count = self.graph.space, self.last.journaled
         space.parallel_for(count, edits.write_left, journal.listed, journal.left, part)
@@ -286,18 +287,18 @@ class IncrementalRefiner:
         return part
 
     def away(self, old: Array) -> tuple[int, int]:
-        """How many vertices are elsewhere than they were, and their size."""
+        """Return the number of vertices that have left the blocks of `old`, and their size."""
         moved = (old >= 0) & (self.existing_part() != old)
         number = int(moved.sum())
         return number, number if self.sizes is None else int(self.sizes[: len(old)][moved].sum())
 
     def moves(self, last: edits.RoundResult) -> edits.MoveLog:
-        """What the last round has moved, to take it back; as long as there is no other round."""
+        """Return the moves of the last round, for undo; valid until the next round."""
         count = last.journaled
         return edits.MoveLog(self.journal.listed[:count], self.journal.left[:count])
 
     def undo(self, moves: edits.MoveLog, undoing: bool = False) -> None:
-        """Take back the moves of the last round that has not been taken back.
+        """Undo the moves of the last round that is not undone.
 
         `undoing` says that its edits are undone next.
         """
@@ -308,15 +309,15 @@ class IncrementalRefiner:
                                       moves.left, run.moves, run.incumbent, self.journal)
 
     def write(self, part: Array) -> None:
-        """Have other blocks; accounts are to follow."""
+        """Replace the blocks; call `recount` next."""
         run, count = self.refiner.run, len(part)
         for array in (run.moves.part, run.incumbent.best, self.journal.previous):
             array[:count] = part
 
     def recount(self, before: edits.RoundResult, undone: Sequence[Update] | None = None) -> None:
-        """Take the accounts of a round, to whose end all has gone back.
+        """Restore cost and weights of an earlier round, to whose end everything has been undone.
 
-        `undone` are the batches that have been undone since all moves have been taken back so.
+        `undone` are the batches undone since then, if all moves were undone by `undo`.
         """
         space, run = self.graph.space, self.refiner.run
         run.moves.weight_sums[:] = 0
@@ -340,14 +341,14 @@ class IncrementalRefiner:
                                       run.blocks, run.level, self.journal, team=refinement.SUM_TEAM)
 
     def restore_previous(self) -> None:
-        """Go back to where all were when the round began that has been broken off."""
+        """Restore the partition before a round that was interrupted."""
         self.total = self.graph.vertices.total_weight
         self.refiner.set_balance(self.balance_of(self.total))
         previous = self.journal.previous[: self.graph.vertices.count]
-        self.restart(previous * (previous >= 0))  # deleted ids may be anywhere
+        self.restart(previous * (previous >= 0))  # deleted ids may have any block
 
     def _new_balance(self, total: int) -> Balance | None:
-        """What blocks may weigh from now on that weigh so much together, if it is another sum."""
+        """Return the balance for a total weight, None if the total has not changed."""
         if total == self.total:
             return None
         self.total = total

@@ -1,4 +1,4 @@
-"""How the state of nets changes with the edits of a hypergraph, and back."""
+"""Updates the state of nets after edits of a hypergraph, and reverts it."""
 
 from __future__ import annotations
 
@@ -24,12 +24,11 @@ from portpart.algorithms.refinement.moves import Moves, add_cost
 from portpart.backends import language as kl
 from portpart.backends.programs import Array
 
-# How the state of nets follows the edits of a hypergraph ---------------------------------------
+# Updates of the state of nets after edits ------------------------------------------------------
 #
-# Only nets are examined that were edited.  The change of its cost is its cost now minus its cost
-# by
-# its known connectivity; its sets of blocks are rebuilt, from its pins or from its counters
-# (`net_sets.py`), and if they change its pins are activated.
+# Only edited nets are examined.  The cost of a net changes by its new cost minus the cost of its
+# stored connectivity.  Its sets of blocks are rebuilt from its pins or its counters
+# (`net_sets.py`).  If the sets change, its pins are activated.
 
 
 NONE = -1
@@ -39,16 +38,16 @@ NET_TEAM = 32
 
 
 class NetEditCounts(kl.Words):
-    """How many nets there are of each kind; pins that have changed are as many as pairs.
+    """Numbers of edited nets; `EditCounts.changed` is the number of changed pins.
 
     Attributes
     ----------
     deleted, weighed : int
         Nets that are deleted, and nets with new weights.
     relisted : int
-        Nets that write again what they list.
+        Nets whose lists of blocks are written again.
     activates : int
-        Whether refinement is to examine the pins that are concerned.
+        Whether refinement examines the affected pins.
     """
 
     deleted: int
@@ -58,13 +57,13 @@ class NetEditCounts(kl.Words):
 
 
 class NetDeletions(kl.Record):
-    """When each net is deleted, as in `IdTable`."""
+    """The state of each net id, as in `IdTable`."""
 
     deletions: Array
 
 
 def record_pins(this: Recording) -> None:
-    """Record the accounts that need the nets as they were, and which vertices are pins now."""
+    """Record the cost updates that need the old state of nets, and the counts of changed pins."""
     program = this.program
     counts = program.find("net_counts", NetEditCounts)
     pins = program.find("counts", EditCounts)
@@ -76,7 +75,7 @@ def record_pins(this: Recording) -> None:
 
 
 def record_nets(this: Recording) -> None:
-    """Record how the sets of edited nets are rebuilt, and which vertices that activates."""
+    """Record how the sets of edited nets are rebuilt, and which vertices are activated."""
     pins = this.program.find("counts", EditCounts)
     this.program.launch(pins.changed, update_edited_net, team=SMALL_TEAM)
 
@@ -87,7 +86,8 @@ def weigh_net(i, net_weighed: edits.WeightChanges, net_deletions: NetDeletions,
               net_cost: kl.StaticValue):
     """Account for the new weight of an existing net, and activate its pins.
 
-    Of a net of many pins the ones that were alone in their block.  Atomic, independent of order.
+    Of a net of many pins only those alone in their block are activated.  Atomic, independent of
+    order.
     """
     heavier = kl.int64(net_weighed.will[i]) - kl.int64(net_weighed.was[i])
     net = kl.int32(net_weighed.ids[i])
@@ -119,7 +119,7 @@ def account_deleted_net(j, net_deleted: edits.DeletedIds, graph: NetRows, moves:
 @kl.kernel
 def update_edited_pin(i, pins: edits.Changes, net_counts: NetEditCounts, graph: NetRows,
                       pin_counts: PinCounts, moves: Moves, cache: GainCache):
-    """Count a vertex that is a pin now or no longer, and wake it; atomic, independent of order."""
+    """Count an inserted or deleted pin, and activate its vertex; atomic, independent of order."""
     if pins.was[i] != pins.will[i]:
         v = pins.keys[i] & edits.LOW_HALF
         row = kl.int64(graph.sets.row[pins.keys[i] >> 32])
@@ -131,9 +131,9 @@ def update_edited_pin(i, pins: edits.Changes, net_counts: NetEditCounts, graph: 
 @kl.kernel
 def update_edited_net(i, pins: edits.Changes, net_counts: NetEditCounts, graph: NetRows,
                       state: nets.NetUpdate, net_cost: kl.StaticValue):
-    """Make the sets of a net again, where its changes begin, and account for what it costs.
+    """Rebuild the sets of the net whose changes begin at i, and account for its new cost.
 
-    Its pins are activated if sets change.
+    If the sets change, its pins are activated.
     """
     blocks = kl.team_array(kl.int32, MAX_SMALL)
     if edits.begins_row(i, pins.keys):
@@ -151,24 +151,25 @@ def update_edited_net(i, pins: edits.Changes, net_counts: NetEditCounts, graph: 
 
 @kl.kernel
 def find_newly_large(i, pins: edits.Changes, graph: NetRows, found):
-    """Count a net that needs a row of counters and has none, where its changes begin; atomic."""
+    """Count the net whose changes begin at i if it needs a row of counters but has none; atomic."""
     if edits.begins_row(i, pins.keys):
         net = kl.int64(pins.keys[i] >> 32)
         if size_of_net(net, graph.nets) > MAX_SMALL and graph.sets.row[net] == NONE:
             kl.atomic_add(found, 0, 1)
 
 
-# How the state of nets goes back with edits that are undone, and with vertices that move back
+# Undo: the state of nets is reverted
 #
-# First vertices move back, then edits are undone: counters of nets follow pin by pin, and nets are
-# listed; in the end the sets of listed nets are rebuilt.
+# First vertices move back, then edits are undone.  Both update the counters of nets pin by pin and
+# list the nets.  In the end the sets of listed nets are rebuilt.
 
 
 @kl.kernel
 def return_pins(i, listed, left, graph: NetRows, pin_counts: PinCounts, lists: nets.NetLists,
                 moves: Moves):
-    """Count vertex i of the list where it goes back to, and list its nets; atomic, independent of
-    order.
+    """Count listed vertex i in the block that it returns to, and list its nets.
+
+    Atomic, independent of order.
     """
     here = kl.int64(moves.part[listed[i]])
     there = kl.int64(left[i])
@@ -185,7 +186,7 @@ def return_pins(i, listed, left, graph: NetRows, pin_counts: PinCounts, lists: n
 @kl.kernel
 def revert_pin(i, pins: edits.Changes, graph: NetRows, pin_counts: PinCounts, lists: nets.NetLists,
                moves: Moves):
-    """Count a vertex that is a pin again, or no longer, and list the net; atomic, independent of
+    """Revert the count of an inserted or deleted pin, and list its net; atomic, independent of
     order.
     """
     if pins.was[i] != pins.will[i]:
@@ -200,7 +201,7 @@ def revert_pin(i, pins: edits.Changes, graph: NetRows, pin_counts: PinCounts, li
 @kl.kernel
 def find_listed(i, listed, graph: NetRows, pin_counts: PinCounts, lists: nets.NetLists,
                 moves: Moves):
-    """Make the sets of net i of a list again."""
+    """Rebuild the sets of listed net i, and remove it from the list."""
     blocks = kl.team_array(kl.int32, MAX_SMALL)
     net = listed[i]
     size = size_of_net(net, graph.nets)

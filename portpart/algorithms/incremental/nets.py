@@ -1,4 +1,4 @@
-"""The nets of an edited hypergraph as refinement sees them; their state follows edits."""
+"""Rows of edited graphs and hypergraphs for refinement, and the state of nets across edits."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from portpart.backends.language import DeviceFunction, Record
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import Csr, Nets, extended
 
-# Rows of a graph that is edited, as refinement sees them; nothing is recounted -----------------
+# Rows of an edited graph for refinement; nothing is recounted ----------------------------------
 
 
 MAX_DEGREE = 2**31 - 1
-"""What may be the highest degree: to know it would take a examine all vertices."""
+"""Upper limit of the degree: the highest degree itself would need a pass over all vertices."""
 
 
 class EditedRows:
@@ -41,9 +41,9 @@ class EditedRows:
     Parameters
     ----------
     graph : EditableGraph
-        Or an EditableHypergraph, of whose nets another class knows; with weights of its vertices.
-    room : int, optional
-        Work arrays are made for this many vertices; by default for the existing ones.
+        With vertex weights; also an EditableHypergraph, whose nets `NetsFollowed` holds.
+    reserved : int, optional
+        Work arrays have this many vertices; by default as many as ids have been given out.
 
     Attributes
     ----------
@@ -54,11 +54,11 @@ class EditedRows:
     """
 
     max_degree = MAX_DEGREE
-    squared_degrees = 0  # unknown, too; only partitions from scratch ask
+    squared_degrees = 0  # unknown; only partitions from scratch need it
     weight_sum_dtype = np.dtype(np.int64)
 
-    def __init__(self, graph: Any, room: int | None = None) -> None:
-        self.graph, self.room = graph, room
+    def __init__(self, graph: Any, reserved: int | None = None) -> None:
+        self.graph, self.reserved = graph, reserved
         self.look()
 
     def look(self) -> None:
@@ -69,27 +69,27 @@ class EditedRows:
         self._joints = self._all_joints()
 
     def _all_joints(self) -> tuple[int, int]:
-        """Total weight of what joins vertices, and its number: arcs."""
+        """Return the total weight and the number of arcs, or of nets in a hypergraph."""
         return self.graph.pair_weight, self.graph.num_pairs
 
     @property
     def space(self) -> ExecutionSpace:
-        """Where the rows are."""
+        """The execution space of the rows."""
         return self.graph.space
 
     @property
     def num_vertices(self) -> int:
-        """Ids that have been given out, or for which memory is reserved."""
-        return self.room or self.graph.vertices.count
+        """Number of reserved ids, or of ids given out."""
+        return self.reserved or self.graph.vertices.count
 
     @property
     def whole(self) -> EditedRows:
-        """What has the sizes of the whole graph: itself."""
+        """The whole graph: these rows."""
         return self
 
     @property
     def num_entries(self) -> int:
-        """Arcs."""
+        """Number of arcs."""
         return self.graph.num_pairs
 
     @property
@@ -105,22 +105,22 @@ class EditedRows:
 
     @property
     def csr(self) -> Csr:
-        """The rows as kernels take them."""
+        """The rows for kernels."""
         return self.graph.csr
 
     def mean_joint_weight(self, factor: int) -> int:
-        """Mean weight of an arc or a net, times a factor."""
+        """Return the mean weight of an arc or a net, times a factor."""
         weight, number = self._joints
         return weight * factor // max(1, number)
 
 
-# The nets of an edited hypergraph as refinement sees them; their state follows edits -----------
+# The nets of an edited hypergraph for refinement; their state is updated after edits -----------
 
 
 NONE = -1
 
 MAX_SPARE_ROWS, MAX_SPARE_COUNTERS = 1024, 2**20
-"""Rows of counters, and counters, for nets that need some later."""
+"""Slack for nets that need counters later: rows of counters, and counters."""
 
 
 class EditedNets(EditedRows):
@@ -128,12 +128,12 @@ class EditedNets(EditedRows):
 
     @property
     def num_nets(self) -> int:
-        """Ids of nets that have been given out."""
+        """Number of net ids given out."""
         return self.graph.nets.count
 
     @property
     def max_net_size(self) -> int:
-        """No fewer than the pins of any net."""
+        """Upper limit of the number of pins of a net."""
         return self.graph.vertices.count
 
     @property
@@ -146,39 +146,39 @@ class EditedNets(EditedRows):
 
 
 class EditedNetSteps(NetSteps):
-    """What is known of the nets of an edited hypergraph, and stays so."""
+    """Keeps the state of the nets of an edited hypergraph from round to round."""
 
     concerns: ClassVar[DeviceFunction] = concerns_few
 
     def rows(self, space: ExecutionSpace, finest: Any, num_blocks: int) -> NetsFollowed:
-        """The rows of the hypergraph with what is known of its nets."""
+        """Return the rows of the hypergraph with the state of its nets."""
         return NetsFollowed(space, finest, num_blocks)
 
 
 class GraphFollowed:
-    """What follows edits besides cost and weights: of graphs nothing."""
+    """State that edits change besides cost and weights.  Graphs have none."""
 
     def prepare(self, edited: EditedRows, update: Update, refine: bool,
                 early: bool) -> dict[str, Any]:
-        """Have room for what a batch has changed, and return the records of it.
+        """Reserve memory for the changes of a batch, and return their records.
 
-        `early` says that the batch is on its way.
+        `early` says that the batch is still being applied.
         """
         return {}
 
     def undo(self, edited: EditedRows, moves: MoveLog, where: state.Moves) -> None:
-        """Prepare for vertices that move back as edits are undone."""
+        """Update the state for vertices that will move back because edits are undone."""
 
     def follow_back(self, edited: EditedRows, updates: Sequence[Update],
                     where: state.Moves) -> None:
-        """Follow batches that have been undone; vertices have moved back before."""
+        """Revert the state after batches have been undone and vertices moved back."""
 
     def recount(self, edited: EditedRows, part: Array) -> None:
-        """Recompute what is known."""
+        """Recompute the state."""
 
     def flag_around(self, edited: EditedRows, chosen: Array, near: Array,
                     where: state.Moves) -> None:
-        """Flag vertices that have been put into other blocks, and their neighbours."""
+        """Flag vertices whose blocks were replaced, and their neighbours."""
         edited.space.parallel_for(len(chosen), flag_neighbours, chosen, edited.csr, near,
                                   team=NEIGHBOUR_TEAM)
 
@@ -190,7 +190,7 @@ class NetsFollowed(GraphFollowed):
     ----------
     space : ExecutionSpace
     edited : EditedNets
-        With room for as many vertices as there may be.
+        With reserved ids for new vertices.
     num_blocks : int
     """
 
@@ -214,9 +214,9 @@ class NetsFollowed(GraphFollowed):
         self._deletions = net_changes.NetDeletions(self.graph.nets.deletions)
 
     def __call__(self, edited: EditedRows) -> objectives.NetRows:
-        """The rows as kernels take them, with room for the state of all nets.
+        """Return the rows for kernels, with the state of all nets.
 
-        The same record as long as the arrays are the same.
+        The same record is returned until one of its arrays is replaced.
         """
         self._reserve(self.sizes.large)
         graph = self.graph
@@ -232,12 +232,12 @@ class NetsFollowed(GraphFollowed):
 
     def prepare(self, edited: EditedRows, update: Update, refine: bool,
                 early: bool) -> dict[str, Any]:
-        """Have room for what a batch has changed, and return the records of it.
+        """Reserve memory for the changes of a batch, and return their records.
 
         Raises
         ------
         NotReady
-            If that is not known as long as the batch is on its way.
+            If the batch is still being applied, and the memory that it needs is not known.
         """
         pins = update.changes[0] if update.changes else self.nothing.changes
         if early and (self.graph.pins.rows.elements is not self._pool
@@ -257,7 +257,7 @@ class NetsFollowed(GraphFollowed):
         }
 
     def undo(self, edited: EditedRows, moves: MoveLog, where: state.Moves) -> None:
-        """Let counters follow vertices that are about to move back, and note their nets."""
+        """Update counters for vertices that are about to move back, and list their nets."""
         rows = self(edited)
         self.space.parallel_for(len(moves.listed), net_changes.return_pins, moves.listed,
                                 moves.left, rows, rows.pin_counts, rows.lists, where,
@@ -265,7 +265,7 @@ class NetsFollowed(GraphFollowed):
 
     def follow_back(self, edited: EditedRows, updates: Sequence[Update],
                     where: state.Moves) -> None:
-        """Follow undone batches, and the vertices that have moved back before."""
+        """Revert the state of nets after undone batches; vertices have already moved back."""
         space = self.space
         for pins in (changes for update in updates for changes in update.changes[:1]):
             self._reserve(self._rows_for(edited, pins))
@@ -286,25 +286,25 @@ class NetsFollowed(GraphFollowed):
 
     def flag_around(self, edited: EditedRows, chosen: Array, near: Array,
                     where: state.Moves) -> None:
-        """Flag vertices, and the pins of their nets whose gains follow from them."""
+        """Flag vertices, and the pins of their nets whose gains depend on them."""
         self.space.parallel_for(len(chosen), flag_pins, chosen, self(edited), where, near,
                                 team=NEIGHBOUR_TEAM)
 
     def _pins_have_moved(self) -> bool:
-        """Whether nets that list blocks are to do so in other places."""
+        """Whether nets must write their lists of blocks to other places."""
         pool = self.graph.pins.rows.elements
         moved = objectives.words_for(self.sizes.blocks) > 1 and pool is not self._pool
         self._pool = pool
         return moved
 
     def recount(self, edited: EditedRows, part: Array) -> None:
-        """Find the state of all nets."""
+        """Recompute the state of all nets."""
         assert isinstance(edited, EditedNets)
         objectives.find_sets(edited, part, self(edited))
         self.max_rows = self.sizes.large
 
     def _reserve(self, large: int) -> None:
-        """Have room for all nets and their pins, and this many rows of counters."""
+        """Reserve memory for all nets and their pins, and for `large` rows of counters."""
         sizes, nets, pins = self.sizes, self.graph.nets.count, self.graph.pins.pool_length
         if nets > sizes.nets:
             sizes = replace(sizes, nets=max(nets, len(self.graph.nets.deletions)))
@@ -316,7 +316,7 @@ class NetsFollowed(GraphFollowed):
             self.sizes = sizes
 
     def _rows_for(self, edited: EditedRows, pins: Changes) -> int:
-        """Rows of counters to have room for: they are counted where there may be too few."""
+        """Return the rows of counters to reserve; they are counted only if they may not suffice."""
         space, large, number = self.space, self.sizes.large, pins.length_of("keys")
         self.max_rows += number
         if self.max_rows > large:
@@ -329,12 +329,12 @@ class NetsFollowed(GraphFollowed):
 
 
 def spare_rows(num_blocks: int) -> int:
-    """Rows of counters for nets that need some later."""
+    """Return the number of rows of counters to reserve for nets that need one later."""
     return max(1, min(MAX_SPARE_ROWS, MAX_SPARE_COUNTERS // num_blocks))
 
 
 def grown(space: ExecutionSpace, piece: Record, sizes: objectives.PinStateSizes) -> Record:
-    """A record of the state with room for more; nets that are new have no pins."""
+    """Return a record of the state with longer arrays; new nets have no pins."""
     longer = {}
     for name, array in piece.declared.items():
         old, length = getattr(piece, name), array.length(sizes)

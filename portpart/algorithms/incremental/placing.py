@@ -1,4 +1,4 @@
-"""Blocks for new vertices: the most connected one that has room, else the lightest."""
+"""Places new vertices in the most connected block with free capacity, else in the lightest."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from portpart.backends import language as kl
 from portpart.backends.programs import Program
 from portpart.graphs import Csr
 
-# Blocks for new vertices: where they are tied to most and fit, else the lightest ---------------
+# The block of a new vertex: the most connected one in which it fits, else the lightest ---------
 
 
 NONE = -1
 
 ROUNDS = 4
-"""A new vertex waits so often for a neighbour to be placed."""
+"""Rounds in which a new vertex can choose the block of a neighbour that has been placed."""
 
 MAX_SEEN = 64
-"""Neighbours that are compared to place a vertex."""
+"""Neighbours that are examined to place a vertex."""
 
 SHARE = 16
-"""A block may be too heavy by 1 / SHARE of its limit for a while."""
+"""New vertices may overload a block by 1 / SHARE of its limit, until refinement."""
 
 TEAM, LIGHTEST_TEAM = 256, 32
 
 
 @kl.device
-def tie_of_arcs(v, block, begin, end, graph: Csr, moves: Moves):
-    """What ties v to a block, of the arcs begin ... end - 1."""
+def arc_connectivity(block, begin, end, graph: Csr, moves: Moves):
+    """Return the weight of the arcs begin ... end - 1 into a block."""
     total = kl.int64(0)
     for arc in range(begin, end):
         if moves.part[graph.targets[arc]] == block:
@@ -46,9 +46,10 @@ def tie_of_arcs(v, block, begin, end, graph: Csr, moves: Moves):
 
 @kl.device
 def may_enter(block, weight, blocks: Blocks, figures: Figures):
-    """Whether a block takes a new vertex: one that is a little too heavy is relieved afterwards.
+    """Whether a block accepts a new vertex.
 
-    That costs less than to place the vertex elsewhere, but only where refinement follows.
+    If refinement follows, a slight overload is allowed: rebalancing costs less than placing the
+    vertex elsewhere.
     """
     limit = kl.int64(blocks.limits[block])
     if figures.iteration_limit > 0:
@@ -58,7 +59,7 @@ def may_enter(block, weight, blocks: Blocks, figures: Figures):
 
 @kl.device
 def most_connected_block(v, graph: Csr, moves: Moves, blocks: Blocks, figures: Figures):
-    """The most connected block that accepts v, -1 if none; the smaller of equals."""
+    """Return the most connected block that accepts v, -1 if none; ties go to the smaller id."""
     best = kl.int64(NONE)
     most = kl.int64(0)
     weight = kl.value_or(graph.vertex_weights, v, 1)
@@ -68,7 +69,7 @@ def most_connected_block(v, graph: Csr, moves: Moves, blocks: Blocks, figures: F
         block = kl.int64(moves.part[graph.targets[arc]])
         if block >= 0:
             if may_enter(block, weight, blocks, figures):
-                total = tie_of_arcs(v, block, begin, end, graph, moves)
+                total = arc_connectivity(block, begin, end, graph, moves)
                 if total > most or (total == most and block < best):
                     most = total
                     best = block
@@ -77,13 +78,13 @@ def most_connected_block(v, graph: Csr, moves: Moves, blocks: Blocks, figures: F
 
 @kl.device
 def lightness(b, blocks: Blocks, figures: Figures):
-    """The smaller, the more block b weighs."""
+    """Return minus the weight of block b."""
     return -blocks.weight[b]
 
 
 @kl.device
 def place_lightest(v, weight, moves: Moves, blocks: Blocks, figures: Figures):
-    """Put v into the lightest block, of equal ones the first.  All lanes of a team."""
+    """Put v into the lightest block, the first of equal ones.  Called by all lanes of a team."""
     block = first_of_most(blocks, figures, lightness)
     kl.team_sync()
     if kl.lane() == 0:
@@ -95,7 +96,7 @@ def place_lightest(v, weight, moves: Moves, blocks: Blocks, figures: Figures):
 @kl.device
 def place_in_lightest(inserted: NewVertices, counts: EditCounts, graph: Csr, moves: Moves,
                       blocks: Blocks, figures: Figures):
-    """Put vertices without a block into the lightest blocks, one by one.  Called by one team."""
+    """Put each vertex without a block into the lightest block, in order.  Called by one team."""
     for i in range(counts.inserted):
         v = new_vertex(i, inserted, counts)
         if moves.part[v] < 0:
@@ -104,7 +105,7 @@ def place_in_lightest(inserted: NewVertices, counts: EditCounts, graph: Csr, mov
 
 @kl.kernel
 def begin_inserted(i, inserted: NewVertices, counts: EditCounts, moves: Moves, journal: Journal):
-    """A new vertex is in no block, and was in none."""
+    """Reset a new vertex: it has neither a block nor a previous block."""
     v = new_vertex(i, inserted, counts)
     join_block(v, NONE, moves)
     set_previous_block(v, NONE, journal)
@@ -113,14 +114,14 @@ def begin_inserted(i, inserted: NewVertices, counts: EditCounts, moves: Moves, j
 @kl.kernel
 def connect_inserted(i, inserted: NewVertices, counts: EditCounts, blocks: Blocks,
                      migration_factor):
-    """Moving a new vertex costs so much."""
+    """Set the migration cost of a new vertex."""
     set_move_cost(new_vertex(i, inserted, counts), migration_factor, blocks)
 
 
 @kl.kernel
 def finish_inserted(i, inserted: NewVertices, counts: EditCounts, incumbent: Incumbent,
                     journal: Journal):
-    """The previous block of a new vertex is its block."""
+    """Make the block of a new vertex its previous block."""
     v = new_vertex(i, inserted, counts)
     set_previous_block(v, incumbent.best[v], journal)
 
@@ -128,7 +129,7 @@ def finish_inserted(i, inserted: NewVertices, counts: EditCounts, incumbent: Inc
 @kl.device
 def choose_for(v, graph: Csr, moves: Moves, blocks: Blocks, figures: Figures,
                most_connected: kl.StaticValue):
-    """Choose a block for v if it has none."""
+    """Set the target of v: its block, or the most connected block if it has none."""
     block = kl.int64(moves.part[v])
     if block < 0:
         block = kl.int64(most_connected(v, graph, moves, blocks, figures))
@@ -138,14 +139,14 @@ def choose_for(v, graph: Csr, moves: Moves, blocks: Blocks, figures: Figures,
 @kl.kernel
 def choose_block(i, inserted: NewVertices, counts: EditCounts, graph: Csr, moves: Moves,
                  blocks: Blocks, figures: Figures, most_connected: kl.StaticValue):
-    """Choose a block for a new vertex that has none."""
+    """Set the target of a new vertex: its block, or the most connected block if it has none."""
     choose_for(new_vertex(i, inserted, counts), graph, moves, blocks, figures, most_connected)
 
 
 @kl.kernel
 def place_few(_, inserted: NewVertices, counts: EditCounts, graph: Csr, moves: Moves,
               blocks: Blocks, figures: Figures, most_connected: kl.StaticValue):
-    """All rounds for a few new vertices.  Called by one team."""
+    """Place a few new vertices in all rounds.  Called by one team."""
     for _round in range(ROUNDS):
         for i in range(kl.lane(), counts.inserted, kl.team_size()):
             choose_for(new_vertex(i, inserted, counts), graph, moves, blocks, figures,
@@ -159,22 +160,22 @@ def place_few(_, inserted: NewVertices, counts: EditCounts, graph: Csr, moves: M
 
 @kl.kernel
 def take_block(i, inserted: NewVertices, counts: EditCounts, moves: Moves):
-    """Place a new vertex where it has chosen."""
+    """Move a new vertex to its target."""
     join_target(new_vertex(i, inserted, counts), moves)
 
 
 @kl.kernel
 def place_rest(_, inserted: NewVertices, counts: EditCounts, graph: Csr, moves: Moves,
                blocks: Blocks, figures: Figures):
-    """Put vertices without a block into the lightest blocks.  Called by one team."""
+    """Place the new vertices that still have no block.  Called by one team."""
     place_in_lightest(inserted, counts, graph, moves, blocks, figures)
 
 
 def record_placing(program: Program, most_connected: kl.DeviceFunction) -> None:
-    """Record how new vertices are placed, when `begin_inserted` is done.
+    """Record how new vertices are placed, after `begin_inserted`.
 
-    Each goes where most of what it is tied to is, when that is placed; the weights of blocks are
-    those before the batch, and of what is left the lightest take one by one.
+    Each vertex joins its most connected block, once neighbours have blocks.  Block weights are
+    those before the batch.  The lightest blocks accept the remaining vertices in order.
 
     Parameters
     ----------
@@ -190,19 +191,19 @@ def record_placing(program: Program, most_connected: kl.DeviceFunction) -> None:
         program.launch(1, place_rest, team=LIGHTEST_TEAM)
 
 
-# The most connected block of a new vertex, by a limited number of pins of its nets -------------
+# The most connected block of a new vertex, from a limited number of pins of its nets -----------
 
 
 MAX_PINS = 64
-"""Pins of a net that is examined: larger ones say little about where a vertex belongs."""
+"""Nets of more pins are not examined: they say little about the best block of a vertex."""
 
 MAX_PINS_SEEN = 128
-"""Pins that are examined, but for those of the last net."""
+"""No further net is examined after this many pins."""
 
 
 @kl.device
 def sampled_pins(net, graph: NetRows):
-    """How many pins of a net are examined."""
+    """Return the number of pins of a net that are examined: all or none."""
     size = size_of_net(net, graph.nets)
     if size > MAX_PINS:
         size = kl.int64(0)
@@ -210,8 +211,8 @@ def sampled_pins(net, graph: NetRows):
 
 
 @kl.device
-def end_of_look(v, graph: NetRows):
-    """Where the nets of v end that are examined."""
+def examined_end(v, graph: NetRows):
+    """Return the end of the examined nets in the row of v."""
     place = kl.int64(graph.begin[v])
     seen = kl.int64(0)
     while place < graph.end[v] and seen < MAX_PINS_SEEN:
@@ -222,7 +223,7 @@ def end_of_look(v, graph: NetRows):
 
 @kl.device
 def has_pin_in(net, block, graph: NetRows, moves: Moves):
-    """Whether one of the pins of a net that are examined is in a block."""
+    """Whether an examined pin of a net is in a block."""
     found = False
     begin = kl.int64(graph.nets.begin[net])
     for pin in range(begin, begin + sampled_pins(net, graph)):
@@ -233,8 +234,8 @@ def has_pin_in(net, block, graph: NetRows, moves: Moves):
 
 
 @kl.device
-def tie_of_nets(v, block, end, graph: NetRows, moves: Moves):
-    """What ties v to a block, of its nets up to a place."""
+def net_connectivity(v, block, end, graph: NetRows, moves: Moves):
+    """Return the weight of the nets of v, before place `end` of its row, with a pin in a block."""
     total = kl.int64(0)
     for place in range(graph.begin[v], end):
         net = graph.targets[place]
@@ -245,18 +246,18 @@ def tie_of_nets(v, block, end, graph: NetRows, moves: Moves):
 
 @kl.device
 def most_connected_by_nets(v, graph: NetRows, moves: Moves, blocks: Blocks, figures: Figures):
-    """The most connected block that accepts v, -1 if none; the smaller of equals."""
+    """Return the most connected block that accepts v, -1 if none; ties go to the smaller id."""
     best = kl.int64(NONE)
     most = kl.int64(0)
     weight = kl.value_or(graph.vertex_weights, v, 1)
-    end = end_of_look(v, graph)
+    end = examined_end(v, graph)
     for place in range(graph.begin[v], end):
         begin = kl.int64(graph.nets.begin[graph.targets[place]])
         for pin in range(begin, begin + sampled_pins(graph.targets[place], graph)):
             block = kl.int64(moves.part[graph.nets.pins[pin]])
             if block >= 0 and block != best:
                 if may_enter(block, weight, blocks, figures):
-                    total = tie_of_nets(v, block, end, graph, moves)
+                    total = net_connectivity(v, block, end, graph, moves)
                     if total > most or (total == most and block < best):
                         most = total
                         best = block

@@ -1,9 +1,8 @@
-"""iG-kway's way to follow edits: by a pseudo block (DAC 2025; dissertation, section 3.5).
+"""iG-kway's update after edits, with a pseudo block (DAC 2025; dissertation, section 3.5).
 
-Vertices around edits go to a pseudo block (`pseudo_leaving.py`), and from there to the blocks that
-they are tied to most (`pseudo_rounds.py`).  Blocks that are too heavy in the end, as limits sink
-where vertices are deleted, are rebalanced as in Jet, which the paper does not have.  Nothing moves
-else.
+Vertices around edits enter a pseudo block (`pseudo_leaving.py`), and move from there to their most
+connected blocks (`pseudo_rounds.py`).  Blocks can be overloaded in the end, because deletions lower
+the limits.  They are rebalanced as in Jet, which the paper does not do.  No other vertex moves.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ from portpart.backends.programs import ExecutionSpace
 from portpart.graphs import Csr
 
 BLOCKS_TEAM = 32
-"""Lanes that go through the blocks."""
+"""Lanes that iterate over the blocks."""
 
 
 class Joining(kl.Scope):
-    """What changes when vertices that were in no block join one."""
+    """The records that change when vertices without a block join one."""
 
     moves: Moves
     cache: GainCache
@@ -38,17 +37,17 @@ class Joining(kl.Scope):
 
 
 class PseudoBlock(refinement.Piece):
-    """A pseudo block for vertices around edits; later, while blocks are balanced, none moves."""
+    """A pseudo block for vertices around edits; afterwards only rebalancing moves vertices."""
 
     list_first: ClassVar[kl.Kernel] = list_first
 
     def records(self, space: ExecutionSpace, sizes: refinement.RefinementSizes,
                 run: refinement.Run) -> dict[str, kl.Record]:
-        """The pseudo block."""
+        """Return the record of the pseudo block."""
         return {"sequence": pseudo_rounds.pseudo_for(space, sizes, run)}
 
     def activate(self, this: refinement.Recording) -> None:
-        """Vertices leave their blocks and come back in rounds."""
+        """Record how vertices enter the pseudo block and leave it in rounds."""
         program, words = this.program, prefix.sequence_of(this).words
         self.leave(this)
         program.launch(1, pseudo_rounds.begin_rounds, team=BLOCKS_TEAM)
@@ -59,28 +58,28 @@ class PseudoBlock(refinement.Piece):
         self.settle(this)
 
     def leave(self, this: refinement.Recording) -> None:
-        """Record which vertices leave their blocks."""
+        """Record how vertices enter the pseudo block."""
         program, words, team = this.program, prefix.sequence_of(this).words, this.widths.team
         program.launch(1, pseudo_leaving.begin_pseudo, team=BLOCKS_TEAM)
-        program.launch(words.asked, pseudo_leaving.list_new)
+        program.launch(words.examined, pseudo_leaving.list_new)
         program.launch(words.members, pseudo_leaving.leave_block)
         program.launch(1, pseudo_leaving.begin_passes)
         with program.while_loop(words.passes):
-            program.launch(words.asked, pseudo_leaving.ask_vertex, team=team)
-            program.launch(1, pseudo_leaving.end_asking)
+            program.launch(words.examined, pseudo_leaving.examine_vertex, team=team)
+            program.launch(1, pseudo_leaving.end_examining)
             program.launch(words.leaving, pseudo_leaving.leave_block)
-            program.launch(words.telling, pseudo_leaving.tell_neighbours, team=team)
+            program.launch(words.expanding, pseudo_leaving.mark_neighbours, team=team)
             program.launch(1, pseudo_leaving.end_pass)
 
     def rate(self, this: refinement.Recording) -> None:
-        """Record what moves are sorted by, if that is not what they gain."""
+        """Record the key by which moves are sorted, if it is not the gain."""
 
     def enter(self, this: refinement.Recording) -> None:
         """Record how vertices enter the blocks that they have chosen."""
         this.program.launch(this.run.level.moves, pseudo_rounds.enter_block)
 
     def settle(self, this: refinement.Recording) -> None:
-        """Record the accounts of all that have moved, and which vertices are examined next."""
+        """Record the accounts of moved vertices, and which vertices are examined next."""
         members = prefix.sequence_of(this).words.members
         this.program.launch(members, account_member, team=this.widths.team)
 
@@ -88,7 +87,7 @@ class PseudoBlock(refinement.Piece):
         program, level, sequence = this.program, this.run.level, prefix.sequence_of(this)
         program.launch(sequence.words.waiting, self.list_first, team=this.widths.team)
         launch_by_degree(this, level.unrated, level.unrated_hubs,
-                         refinement.ByDegree(pseudo_rounds.strongest_tie, refinement.UNRATED,
+                         refinement.ByDegree(pseudo_rounds.most_connected, refinement.UNRATED,
                                              this.rules), sequence)
         program.launch(1, prefix.apply_all, team=prefix.WIDEST)
         with program.if_nonzero(sequence.prefix.too_heavy):
@@ -104,12 +103,12 @@ class PseudoBlock(refinement.Piece):
 
 PSEUDO_BLOCK: tuple[refinement.Piece, ...] = (*refinement.LOCAL, PseudoBlock(),
                                               refinement.AccountingSteps())
-"""Refinement around edits of graphs by a pseudo block."""
+"""Refinement around edits of graphs with a pseudo block."""
 
 
 @kl.kernel
 def plan_iterations(_, blocks: Blocks, figures: refinement.Figures, sequence: pseudo_rounds.Pseudo):
-    """Whether a block is too heavy, without which no iteration is to come.  Called by one team."""
+    """Store whether a block is overloaded; if not, allow no iteration.  Called by one team."""
     overloaded = find_overloaded(blocks, figures)
     if kl.lane() == 0:
         sequence.words.overloaded = overloaded
@@ -122,8 +121,8 @@ def account_member(i, graph: Csr, state: Joining, tables: Tables, sequence: pseu
                    rules: Rules):
     """Account for the move of a vertex that has been in the pseudo block, and list it.
 
-    It and its neighbours are examined next where a block is too heavy.  An arc to a vertex
-    that has moved too is seen from both ends and counts half.  Atomic, independent of order.
+    If a block is overloaded, the vertex and its neighbours are examined next.  An arc between two
+    moved vertices is visited from both ends and counts half.  Atomic, independent of order.
     """
     v = sequence.members[i]
     old = state.incumbent.best[v]

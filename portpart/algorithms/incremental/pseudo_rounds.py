@@ -1,13 +1,13 @@
-"""How vertices leave the pseudo block (iG-kway, dissertation 3.5, algorithm 13).
+"""Moves vertices out of the pseudo block (iG-kway, dissertation 3.5, algorithm 13).
 
 In a round each vertex without a neighbour of smaller id in the pseudo block moves to its most
-connected block with free capacity; of equal ones to that with most capacity, then the first.  If
-that is too much for a block, the longest prefix of moves that fits is made, in the order of
-connection, the strongest first, then of ids.  After a round without moves, vertices that fit
-nowhere go to the block with most capacity; rebalancing relieves what is too heavy then.
+connected block with free capacity.  Ties go to the block with most free capacity, then to the
+first.  If a block becomes overloaded, the longest prefix of moves that fits is applied, ordered by
+decreasing connectivity, then by id.  After a round without moves, vertices that fit nowhere move to
+the block with most free capacity; rebalancing removes the overload.
 
-A path of new vertices would take as many rounds as it is long: after `ROUNDS_BY_ID` smaller hashes
-come first, and few rounds are left.
+A path of new vertices would need as many rounds as it has vertices.  So after `ROUNDS_BY_ID` rounds
+smaller hashes precede instead of smaller ids, and few more rounds are needed.
 """
 
 from __future__ import annotations
@@ -58,13 +58,12 @@ from portpart.graphs import Csr
 from portpart.primitives import hash_of, sort_arrays
 
 PASSES = 2
-"""Active vertices leave their blocks, then neighbours of these."""
+"""Active vertices leave their blocks, then neighbours of the pseudo block."""
 
 LOWEST = -(2**63)
 
 WAITS = -3
-"""What `Moves.locked_in` holds of vertices in the pseudo block where their blocks do not show it.
-"""
+"""Value of `Moves.locked_in` for vertices in the pseudo block that keep their blocks in `part`."""
 
 
 class PseudoWords(kl.Words):
@@ -73,37 +72,39 @@ class PseudoWords(kl.Words):
     Attributes
     ----------
     members : int
-        Vertices that have left their blocks, or are new.
+        Vertices that have entered the pseudo block.
     settled : int
-        Those of them that had left before this pass.
+        Members that entered before this pass.
     passes : int
-        Passes in which vertices may leave that are still to come.
-    asked, leaving, telling : int
-        Vertices that are asked whether they leave; that do; whose neighbours are asked next.
+        Remaining passes in which vertices may leave their blocks.
+    examined, leaving, expanding : int
+        Vertices examined in this pass; vertices that leave; members whose neighbours are examined
+        next.
     waiting, next_waiting, begin : int
-        Vertices that are in no block, and will be after this round; where their list begins, of
-        two, the other one is filled.
+        Pending vertices in this round and after it; begin of their list.  There are two lists: one
+        is read, the other one filled.
     most_capacity : int
-        The block with most room, of equal ones the first.
+        The block with most free capacity, the first of equal ones.
     relaxed : int
-        Whether vertices that fit nowhere take the roomiest block all the same.
+        Whether vertices that fit nowhere move to that block all the same.
     rounds : int
-        Rounds so far.
+        Number of rounds so far.
     kept : int
         Length of the balanced prefix.
     worst : int
-        What is the most that a move costs, or a number that scores are made positive with.
+        The highest cost of a move, or the shift that makes scores positive.
     overloaded : int
-        Whether a block is too heavy in the end.
+        Whether a block is overloaded in the end.
     running : int
+        Whether there is another round.
     """
 
     members: int
     settled: int
     passes: int
-    asked: int
+    examined: int
     leaving: int
-    telling: int
+    expanding: int
     waiting: int
     next_waiting: int
     begin: int
@@ -117,21 +118,21 @@ class PseudoWords(kl.Words):
 
 
 class Pseudo(MoveSequence):
-    """The vertices of a pseudo block, and sequences of moves out of it that are tried out.
+    """The vertices of a pseudo block, and sequences of tentative moves out of it.
 
     Attributes
     ----------
     words : PseudoWords
     members : array of int32
-        All that have been in it, in any order.
+        All vertices that have been in it, in any order.
     """
 
-    words: PseudoWords  # type: ignore[misc]  # what has to be given comes first
+    words: PseudoWords  # type: ignore[misc]  # fields without a default come first
     members: Array = kl.work(np.int32, lambda size: size.vertices)
 
 
 def pseudo_for(space: ExecutionSpace, sizes: RefinementSizes, run: Run) -> Pseudo:
-    """Allocate what a run needs; a list of rebalancing is free before."""
+    """Allocate the record of a pseudo block; a list of rebalancing, which runs later, is shared."""
     return Pseudo.allocate(
         space, sizes, other_list=run.rebalancing.listed,
         prefix=PrefixWords(space.zeros(len(PrefixWords.indices), np.int64)),
@@ -142,7 +143,10 @@ def pseudo_for(space: ExecutionSpace, sizes: RefinementSizes, run: Run) -> Pseud
 
 @kl.device
 def find_most_capacity(blocks: Blocks, figures: Figures, words: PseudoWords):
-    """Find the block with most room, of equal ones the first.  All lanes of a team together."""
+    """Store the block with most free capacity, the first of equal ones.
+
+    Called by all lanes of a team.
+    """
     first = first_of_most(blocks, figures, free_capacity)
     if kl.lane() == 0:
         words.most_capacity = first
@@ -150,7 +154,7 @@ def find_most_capacity(blocks: Blocks, figures: Figures, words: PseudoWords):
 
 @kl.device
 def weigh_blocks(moves: Moves, blocks: Blocks, figures: Figures):
-    """Sum up the weights of all blocks.  All lanes of a team together."""
+    """Sum up the weights of all blocks.  Called by all lanes of a team."""
     sum_copies(moves.weight_sums, blocks.weight, moves, figures)
 
 
@@ -160,7 +164,7 @@ ROUNDS_BY_ID = 32
 
 
 class Entering(kl.Scope):
-    """Which block a vertex may enter, and the pending vertices."""
+    """The records for entering moves, and for pending vertices."""
 
     moves: Moves
     active: ActiveSets
@@ -170,7 +174,7 @@ class Entering(kl.Scope):
 
 @kl.kernel
 def begin_rounds(_, blocks: Blocks, figures: Figures, sequence: Pseudo):
-    """All that have left wait.  Called by one team."""
+    """Make all members pending, and start the rounds.  Called by one team."""
     find_most_capacity(blocks, figures, sequence.words)
     if kl.lane() == 0:
         sequence.words.waiting = sequence.words.members
@@ -184,20 +188,20 @@ def begin_rounds(_, blocks: Blocks, figures: Figures, sequence: Pseudo):
 
 @kl.kernel
 def list_pending(i, active: ActiveSets, sequence: Pseudo):
-    """Vertex i in the pseudo block becomes pending."""
+    """List member i of the pseudo block as pending."""
     list_movable_at(i, sequence.members[i], active)
 
 
 @kl.device
 def keep_pending(v, active: ActiveSets, figures: Figures, sequence: Pseudo):
-    """Let v wait for the next round; the order of the list is free."""
+    """List v as pending for the next round; in any order."""
     begin = figures.vertices - sequence.words.begin
     list_movable_at(begin + kl.atomic_next(sequence.words, PseudoWords.next_waiting), v, active)
 
 
 @kl.device
 def comes_first(u, v, figures: Figures, words: PseudoWords):
-    """Whether u comes before v in this round: the smaller id does, or the smaller hash."""
+    """Whether u precedes v in this round: by the smaller id, or by the smaller hash."""
     first = u < v
     if words.rounds >= ROUNDS_BY_ID:
         first = hash_of(u, figures.seed) < hash_of(v, figures.seed)
@@ -207,7 +211,7 @@ def comes_first(u, v, figures: Figures, words: PseudoWords):
 @kl.device
 def list_if_first(v, is_beaten, active: ActiveSets, unrated: UnratedList, figures: Figures,
                   sequence: Pseudo):
-    """List v to be rated, unless a lane knows one that comes before it: then v waits."""
+    """List v as unrated, or as pending if a lane has found a vertex that precedes it."""
     waits = kl.team_max(is_beaten)
     if kl.lane() == 0:
         if waits != 0:
@@ -219,7 +223,10 @@ def list_if_first(v, is_beaten, active: ActiveSets, unrated: UnratedList, figure
 @kl.kernel
 def list_first(i, graph: Csr, moves: Moves, active: ActiveSets, unrated: UnratedList,
                figures: Figures, sequence: Pseudo):
-    """List a vertex if it comes before all of its neighbours in the pseudo block, else it waits."""
+    """List a vertex as unrated if it precedes all its neighbours in the pseudo block.
+
+    Otherwise it stays pending.
+    """
     v = active.movable_list[sequence.words.begin + i]
     beaten = kl.int64(0)
     for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
@@ -230,26 +237,27 @@ def list_first(i, graph: Csr, moves: Moves, active: ActiveSets, unrated: Unrated
 
 
 @kl.device
-def is_better(weight, room, block, most, most_room, best):
-    """Whether a block comes before the best so far: by the tie to it, its room, and its number."""
+def is_better(weight, capacity, block, most, most_capacity, best):
+    """Whether a block is better than the best one: by connectivity, free capacity, then number."""
     better = weight > most
     if weight == most:
-        better = room > most_room or (room == most_room and block < best)
+        better = capacity > most_capacity or (capacity == most_capacity and block < best)
     return better
 
 
 @kl.device
-def enter_move(v, block, tie, size, state: Entering, sequence: Pseudo):
-    """Enter the move of v to a block, to the roomiest if that is -1; where it fits in none, wait.
+def enter_move(v, block, connection, size, state: Entering, sequence: Pseudo):
+    """Enter the move of v to a block, or keep v pending if it does not fit.
 
-    Atomic; the order of the buffer is free.  Called by one lane.
+    Block -1 stands for the one with most free capacity.  Atomic; the list may be in any order.
+    Called by one lane.
     """
     there = kl.int64(block)
     if block == NONE:
         there = sequence.words.most_capacity
     if free_capacity(there, state.blocks, state.figures) >= size or sequence.words.relaxed != 0:
         propose_move(v, there, state.moves)
-        note_gain(v, tie, sequence)
+        note_gain(v, connection, sequence)
         kl.atomic_add(sequence.weight_sums, copy_for(v, state.moves, state.figures) + there, size)
     else:
         keep_pending(v, state.active, state.figures, sequence)
@@ -257,49 +265,49 @@ def enter_move(v, block, tie, size, state: Entering, sequence: Pseudo):
 
 @kl.device
 def find_block(v, graph: Csr, state: Entering, connections: ConnectivityTable, tables: Tables,
-               found: BestTarget, sequence: Pseudo, ties_by: Connectivity):
-    """Find the block with room that v is tied to most, and enter the move there.
+               found: BestTarget, sequence: Pseudo, table: Connectivity):
+    """Find the most connected block with free capacity for v, and enter the move.
 
-    All lanes of a team together.
+    Called by all lanes of a team.
     """
     num_blocks = state.figures.blocks
     size = kl.value_or(graph.vertex_weights, v, 1)
     most = kl.int64(0)
-    most_room = kl.int64(LOWEST)
+    most_free = kl.int64(LOWEST)
     best = kl.int64(num_blocks)
     first = kl.int64(0)
     while first < num_blocks:
-        end = ties_by.load(v, first, graph, state.moves.part, connections, num_blocks)
-        count = ties_by.count(v, first, end, graph, connections)
+        end = table.load(v, first, graph, state.moves.part, connections, num_blocks)
+        count = table.count(v, first, end, graph, connections)
         for j in range(kl.lane(), count, kl.team_size()):
-            block = kl.int64(ties_by.block_of(j, v, first, end, graph, state.moves.part,
-                                              connections))
-            weight = ties_by.weight_of(j, count, v, kl.int32(block), first, end, graph, connections)
+            block = kl.int64(table.block_of(j, v, first, end, graph, state.moves.part,
+                                            connections))
+            weight = table.weight_of(j, count, v, kl.int32(block), first, end, graph, connections)
             if block < num_blocks and weight >= max(most, kl.int64(1)):
-                room = free_capacity(block, state.blocks, state.figures)
-                if room >= size and is_better(weight, room, block, most, most_room, best):
+                free = free_capacity(block, state.blocks, state.figures)
+                if free >= size and is_better(weight, free, block, most, most_free, best):
                     most = weight
-                    most_room = room
+                    most_free = free
                     best = block
         kl.team_sync()
         first = end
     top = kl.team_max(most)
-    top_room = kl.team_max(most_room if most == top else kl.int64(LOWEST))
-    wins = most == top and most_room == top_room
+    top_free = kl.team_max(most_free if most == top else kl.int64(LOWEST))
+    wins = most == top and most_free == top_free
     best = kl.team_min(best if wins else num_blocks)
     if kl.lane() == 0:
         enter_move(v, best if best < num_blocks else kl.int64(NONE), top, size, state, sequence)
     return v
 
 
-def strongest_tie(rules: Rules, valuation: BlockScore) -> kl.DeviceFunction:
-    """`find_block` for a way to find the blocks that a vertex touches."""
-    return find_block.bound(ties_by=valuation.connectivity)
+def most_connected(rules: Rules, valuation: BlockScore) -> kl.DeviceFunction:
+    """Return `find_block` for a rule that computes the connectivity of a vertex."""
+    return find_block.bound(table=valuation.connectivity)
 
 
 @kl.kernel
 def lay_out_entry(i, graph: Csr, moves: Moves, sequence: Pseudo):
-    """The weight and the block of a move take the places of the keys, for the walk."""
+    """Replace the sort keys of a move by its weight and its block."""
     v = moves.listed[i]
     sequence.keys[i] = kl.value_or(graph.vertex_weights, v, 1)
     sequence.other_keys[i] = kl.int64(moves.target[v])
@@ -307,7 +315,7 @@ def lay_out_entry(i, graph: Csr, moves: Moves, sequence: Pseudo):
 
 @kl.kernel
 def find_prefix(_, moves: Moves, blocks: Blocks, figures: Figures, sequence: Pseudo):
-    """Find the longest prefix of moves that no block is too heavy after.  Called by one team."""
+    """Find the longest prefix of moves that overloads no block.  Called by one team."""
     count = moves.moves
     kept = count
     base = kl.int64(0)
@@ -331,20 +339,20 @@ def find_prefix(_, moves: Moves, blocks: Blocks, figures: Figures, sequence: Pse
 
 @kl.kernel
 def drop_move(i, moves: Moves, active: ActiveSets, figures: Figures, sequence: Pseudo):
-    """A vertex whose move is behind the prefix waits."""
+    """Keep a vertex pending if its move is behind the prefix."""
     if i >= sequence.words.kept:
         keep_pending(moves.listed[i], active, figures, sequence)
 
 
 @kl.kernel
 def keep_prefix(_, moves: Moves, sequence: Pseudo):
-    """The prefix is what is made."""
+    """Drop all moves behind the prefix."""
     keep_moves(sequence.words.kept, moves)
 
 
 @kl.kernel
 def enter_block(i, graph: Csr, moves: Moves, blocks: Blocks):
-    """A vertex enters its block; atomic, independent of order."""
+    """Move a vertex to its target; atomic, independent of order."""
     v = moves.listed[i]
     add_block_weight(join_target(v, moves), kl.value_or(graph.vertex_weights, v, 1), blocks)
 
@@ -352,8 +360,9 @@ def enter_block(i, graph: Csr, moves: Moves, blocks: Blocks):
 @kl.kernel
 def end_round(_, moves: Moves, blocks: Blocks, unrated: UnratedList, figures: Figures,
               sequence: Pseudo):
-    """Pending vertices are next.  If none has moved, vertices that fit nowhere will.  Called by one
-    team.
+    """Prepare the next round for the pending vertices.  Called by one team.
+
+    If no vertex has moved, vertices that fit nowhere will move.
     """
     find_most_capacity(blocks, figures, sequence.words)
     if kl.lane() == 0:

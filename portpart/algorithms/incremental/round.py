@@ -1,4 +1,4 @@
-"""The program of a round: changed edges or pins, accounts, and refinement around them."""
+"""The program of a round: accounts of changed edges or pins, and refinement around them."""
 
 from __future__ import annotations
 
@@ -40,12 +40,15 @@ from portpart.algorithms.refinement.nets import NetPropagation
 from portpart.backends import language as kl
 from portpart.graphs import Csr
 
-# Cost and weights of the blocks after a batch, by what the edits themselves contribute ---------
+# Cost and block weights after a batch: the contributions of the edits --------------------------
 
 
 @kl.kernel
 def account_pair(i, changes: edits.Changes, moves: Moves):
-    """Add what a changed pair costs more: both directions are there, sums are twice the cost."""
+    """Add the change of a pair's weight to the cost, if its ends are in different blocks.
+
+    Pairs have both directions, and sums are twice the cost.
+    """
     will = max(kl.int64(0), kl.int64(changes.will[i]))
     was = max(kl.int64(0), kl.int64(changes.was[i]))
     if will != was:
@@ -64,14 +67,14 @@ def activate_end(i, changes: edits.Changes, cache: GainCache):
 
 @kl.kernel
 def limit_block(b, new_limits: NewLimits, blocks: Blocks):
-    """Block b gets the limits that all have."""
+    """Set the limits of block b, which are equal for all blocks."""
     set_limits(b, new_limits.limit, new_limits.mean, new_limits.open_below, blocks)
 
 
 @kl.kernel
 def account_inserted(i, inserted: NewVertices, counts: EditCounts, graph: Csr, moves: Moves,
                      incumbent: Incumbent):
-    """Count a new vertex in its block, with what it weighs after the batch."""
+    """Add the weight of a new vertex, after the batch, to its block."""
     v = new_vertex(i, inserted, counts)
     set_best(v, moves.part[v], incumbent)
     change_weight(moves.part[v], kl.value_or(graph.vertex_weights, v, 1), moves)
@@ -85,7 +88,7 @@ def activate_inserted(i, inserted: NewVertices, counts: EditCounts, cache: GainC
 
 @kl.kernel
 def account_deletion(j, deleted: edits.DeletedIds, moves: Moves, journal: Journal):
-    """Take a deleted vertex out of its block, unless it is new."""
+    """Subtract the weight of a deleted vertex from its block, unless it is new."""
     v = kl.int64(deleted.effective[j])
     if v >= 0:
         if journal.previous[v] >= 0:
@@ -95,34 +98,34 @@ def account_deletion(j, deleted: edits.DeletedIds, moves: Moves, journal: Journa
 @kl.kernel
 def account_weight_change(i, weighed: edits.WeightChanges, inserted: NewVertices, moves: Moves,
                           journal: Journal):
-    """Count the new weight of a vertex that stays and is not new."""
+    """Add the change of weight of a vertex to its block, unless it is deleted or new."""
     v = kl.int64(weighed.ids[i])
     if weighed.will[i] >= 0 and inserted.deletions[v] == edits.ALIVE and journal.previous[v] >= 0:
         change_weight(moves.part[v], kl.int64(weighed.will[i]) - kl.int64(weighed.was[i]), moves)
 
 
 def record_pairs(this: Recording) -> None:
-    """Record the accounts of changed edges, and that their ends are activated."""
+    """Record the accounts of changed edges, and the activation of their ends."""
     counts = this.program.find("counts", EditCounts)
     this.program.launch(counts.changed, account_pair)
     this.program.launch(counts.active_pairs, activate_end)
 
 
-# What rounds do about the edges or pins that a batch has changed -------------------------------
+# The steps of a round for the edges or pins that a batch has changed ---------------------------
 
 
 class GraphUpdates:
-    """Edits of graphs, of which nothing is known but cost and weights.
+    """Edits of graphs, which change cost and weights only.
 
     Attributes
     ----------
     pieces : tuple of Piece
         Refinement around edits.
     rows : type of EditedRows
-        The vertices as refinement sees them.
+        The vertices for refinement.
     most_connected : DeviceFunction
-        ``most_connected(v, graph, moves, blocks, figures)``: the block that a new vertex is tied to
-        most.
+        ``most_connected(v, graph, moves, blocks, figures)``: the most connected block of a new
+        vertex.
     """
 
     pieces: ClassVar[tuple[Piece, ...]] = (
@@ -132,15 +135,15 @@ class GraphUpdates:
     most_connected: ClassVar[kl.DeviceFunction] = placing.most_connected_block
 
     def followed(self, refiner: Refiner) -> GraphFollowed:
-        """What follows edits, of such a refiner."""
+        """Return the state of a refiner that edits change."""
         return GraphFollowed()
 
     def account(self, this: Recording) -> None:
-        """Record, side by side with the accounts of vertices, those of what has changed."""
+        """Record the accounts of changed edges, side by side with the accounts of vertices."""
         record_pairs(this)
 
     def activate(self, this: Recording) -> None:
-        """Record which vertices are examined when all of that is known."""
+        """Record which vertices are activated after the accounts."""
 
 
 class NetUpdates(GraphUpdates):
@@ -152,21 +155,21 @@ class NetUpdates(GraphUpdates):
     most_connected = placing.most_connected_by_nets
 
     def followed(self, refiner: Refiner) -> GraphFollowed:
-        """The nets, whose state follows edits."""
+        """Return the state of the nets."""
         assert isinstance(refiner.rows, GraphFollowed)
         return refiner.rows
 
     def account(self, this: Recording) -> None:
-        """Record the accounts of pins that have changed."""
+        """Record the accounts of changed pins."""
         record_pins(this)
 
     def activate(self, this: Recording) -> None:
-        """Record which vertices nets ask to examine."""
+        """Record which pins edited nets activate."""
         record_nets(this)
 
 
 def updates_of(graph: edits.Editable) -> GraphUpdates:
-    """What rounds do about edits of a graph or hypergraph."""
+    """Return the steps of a round for edits of a graph or hypergraph."""
     return NetUpdates() if isinstance(graph, edits.EditableHypergraph) else GraphUpdates()
 
 
@@ -174,7 +177,7 @@ def updates_of(graph: edits.Editable) -> GraphUpdates:
 
 
 def record_round(this: Recording, updates: GraphUpdates, costs: bool) -> None:
-    """Record a round; records are those of `edits.records_of`, and the journal.
+    """Record a round; its records are those of `edits.records_of`, and the journal.
 
     Parameters
     ----------
@@ -192,7 +195,7 @@ def record_round(this: Recording, updates: GraphUpdates, costs: bool) -> None:
             program.launch(limits.limited, limit_block)
             program.launch(counts.inserted, placing.begin_inserted)
             if costs:
-                _record_ties(this, 0)
+                _record_move_costs(this, 0)
         placing.record_placing(program, updates.most_connected)
         with program.side_by_side():
             program.launch(counts.inserted, account_inserted)
@@ -206,11 +209,11 @@ def record_round(this: Recording, updates: GraphUpdates, costs: bool) -> None:
             record_end(this)
             program.launch(counts.inserted, placing.finish_inserted)
             if costs:
-                _record_ties(this, journal.migration_factor)
+                _record_move_costs(this, journal.migration_factor)
 
 
-def _record_ties(this: Recording, migration_factor: int) -> None:
-    """What it costs to move new vertices."""
+def _record_move_costs(this: Recording, migration_factor: int) -> None:
+    """Record that the migration costs of new vertices are set."""
     counts = this.program.find("counts", EditCounts)
     this.program.launch(counts.inserted, placing.connect_inserted,
                         migration_factor=migration_factor)

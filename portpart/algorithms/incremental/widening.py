@@ -1,7 +1,7 @@
-"""Activates more vertices where a block is too heavy: neighbours of active ones.
+"""Activates neighbours of active vertices in overloaded blocks.
 
-Only active vertices may leave a block that is too heavy, and most of them belong there.  So they
-activate neighbours in the same block, hop by hop, until they are enough.
+Only active vertices may leave an overloaded block, and the best block of most of them is that one.
+So they activate neighbours in the same block, hop by hop, until there are enough candidates.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ BLOCKS_TEAM, TEAM = 32, 8
 MAX_HOPS = 8
 
 ENOUGH, TIMES = 256, 4
-"""No hop begins with more vertices, or with more than this many times the vertices that edits
-activate.
+"""No hop begins with more than ENOUGH active vertices if that is also more than TIMES the number
+that edits activate.
 """
 
 MAX_PINS, MAX_ARCS = 16, 64
-"""Pins of nets that lead on, and arcs of a vertex that do."""
+"""Nets of more pins, and further arcs of a vertex, activate no vertex."""
 
 
 class Hops(kl.Words):
-    """How far activation has gone around edits; see `plan_hop`."""
+    """Counts of the hops around edits; see `plan_hop`."""
 
-    looking: int  # vertices that look around next
-    enough: int  # this many active ones suffice
-    made: int
+    looking: int  # vertices that activate neighbours next
+    enough: int  # this many active vertices suffice
+    made: int  # hops so far
 
 
 @dataclass(frozen=True)
 class Widening(Piece):
-    """More active vertices where blocks are too heavy.
+    """Activates more vertices in overloaded blocks.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Widening(Piece):
     activate_around: kl.Kernel
 
     def activate(self, this: Recording) -> None:
-        """Active vertices activate others where blocks are too heavy."""
+        """Record the activation of neighbours of active vertices in overloaded blocks."""
         program = this.program
         hops = program.zeros("hops", Hops)
         program.launch(1, begin_hops, team=BLOCKS_TEAM)
@@ -63,8 +63,9 @@ class Widening(Piece):
 @kl.kernel
 def begin_hops(_, moves: Moves, cache: GainCache, blocks: Blocks, figures: Figures,
                journal: Journal, hops: Hops):
-    """Let all active vertices activate neighbours if a block is too heavy and any may move.  Called
-    by one team.
+    """Plan a hop from all active vertices if a block is overloaded and vertices may move.
+
+    Called by one team.
     """
     weigh_blocks(moves, blocks, figures)
     overloaded = find_overloaded(blocks, figures)
@@ -78,7 +79,7 @@ def begin_hops(_, moves: Moves, cache: GainCache, blocks: Blocks, figures: Figur
 @kl.kernel
 def activate_neighbours(i, graph: Csr, moves: Moves, cache: GainCache, blocks: Blocks,
                         figures: Figures):
-    """Activate the first neighbours of an active vertex in its block, if that is too heavy.
+    """Activate the first neighbours of an active vertex in its block, if it is overloaded.
 
     Atomic, independent of order.
     """
@@ -95,7 +96,7 @@ def activate_neighbours(i, graph: Csr, moves: Moves, cache: GainCache, blocks: B
 @kl.kernel
 def activate_pins_around(i, graph: NetRows, moves: Moves, cache: GainCache, blocks: Blocks,
                          figures: Figures):
-    """Activate the pins of small nets of an active vertex in its block, if that is too heavy.
+    """Activate the pins of small nets of an active vertex in its block, if it is overloaded.
 
     Atomic, independent of order.
     """
@@ -112,7 +113,7 @@ def activate_pins_around(i, graph: NetRows, moves: Moves, cache: GainCache, bloc
 
 @kl.kernel
 def plan_hop(_, cache: GainCache, hops: Hops):
-    """Let active vertices activate neighbours, unless they are enough or no more than before."""
+    """Plan another hop, unless the active vertices suffice or are no more than before."""
     activated = cache.marked
     hops.made += 1
     ends = activated == hops.looking or hops.made == MAX_HOPS
@@ -121,13 +122,13 @@ def plan_hop(_, cache: GainCache, hops: Hops):
     hops.looking = activated
 
 
-# Vertices around some that were put into other blocks: they gain or lose by moves now ----------
+# Vertices around those whose blocks were replaced: their gains have changed --------------------
 
 
 NEIGHBOUR_TEAM = 32
 
 NEAR = -1
-"""The flag of vertices around the chosen ones, which are among them; others have 0."""
+"""The flag of the chosen vertices and of those around them; others have 0."""
 
 
 @kl.kernel
@@ -144,7 +145,7 @@ def flag_neighbours(i, chosen, graph: Csr, near):
 def flag_pins(i, chosen, graph: NetRows, moves: Moves, near):
     """Flag a vertex and the pins of its nets; atomic, independent of order.
 
-    Of a net of many pins the ones that are alone in their block.
+    Of a net of many pins only those alone in their block are flagged.
     """
     v = chosen[i]
     if kl.lane() == 0:

@@ -1,4 +1,4 @@
-"""Rows of several ranks become one graph: borders are checked, ghosts found, totals added up."""
+"""Combines the rows of several ranks to one graph: checks borders, finds ghosts, adds totals."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from portpart.graphs.ranks.rank_rows import DistributedGraph
 __all__ = ["DistributedGraph", "distributed"]
 
 HALF = 32
-"""Totals are added up in halves of this many bits, which cannot overflow."""
+"""Totals are added in halves of this many bits, which cannot overflow."""
 
 def distributed(comm: Communicator, rows: Rows) -> DistributedGraph:
-    """The graph of which each rank has the rows of a range of vertices.
+    """Return the graph of which each rank has the rows of a range of vertices.
 
     All ranks call it.  Ranks may have no vertices.
 
@@ -41,7 +41,7 @@ def distributed(comm: Communicator, rows: Rows) -> DistributedGraph:
     ----------
     comm : Communicator
     rows : Rows
-        Of this rank.  Ranges follow each other in the order of the ranks.
+        Rows of this rank.  Ranges are consecutive in the order of the ranks.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def _distributed(comm: Communicator, rows: Rows) -> primitives.Talk[DistributedG
     values, reported = received.parts[0], rows_from_ranks(space, received.parts[1])
     _check_lengths(found, reported[:, 0])
     totals = _totals(rows.num_vertices, reported[:, 1:])
-    if (values.counts == ghosts).all():  # else another rank complains
+    if (values.counts == ghosts).all():  # else another rank raises
         _check_names(comm.rank, space, found.ghost_names, values.columns[0])
         if masses is not None:
             masses[graph.num_vertices :] = values.columns[1]
@@ -86,18 +86,18 @@ def _distributed(comm: Communicator, rows: Rows) -> primitives.Talk[DistributedG
 
 
 def rows_for_ranks(space: ExecutionSpace, numbers: np.ndarray) -> primitives.Part:
-    """A row of numbers for each rank."""
+    """Return the message with a row of numbers for each rank."""
     return primitives.Part([space.asarray(np.ascontiguousarray(numbers, np.int64).reshape(-1))],
                            np.full(len(numbers), numbers.shape[1]))
 
 
 def rows_from_ranks(space: ExecutionSpace, part: primitives.Part) -> np.ndarray:
-    """The row of numbers from each rank."""
+    """Return the row of numbers from each rank."""
     return space.to_host(part.columns[0]).reshape(len(part.counts), -1)
 
 
 def _check_arrays(rows: Rows) -> None:
-    """Refuse arrays that are no rows."""
+    """Raise if arrays are not rows."""
     for name in ("offsets", "targets", "weights", "vertex_weights"):
         array = getattr(rows, name)
         if array is not None and (array.ndim != 1 or array.dtype not in (np.int32, np.int64)):
@@ -118,7 +118,7 @@ def _check_arrays(rows: Rows) -> None:
 
 
 def _agreed(comm: Communicator, reported: np.ndarray) -> tuple[np.ndarray, bool]:
-    """The borders of all ranges, and whether weights are wide."""
+    """Return the borders of all ranges, and whether weights are wide."""
     counts, firsts, totals, sizes, heavy = reported.T
     first, rank = np.concatenate([[0], np.cumsum(counts)]), comm.rank
     if firsts[rank] != first[rank]:
@@ -135,16 +135,16 @@ def _agreed(comm: Communicator, reported: np.ndarray) -> tuple[np.ndarray, bool]
 
 
 def _check_lengths(found: LocalRows, elsewhere: np.ndarray) -> None:
-    """Refuse rows of which another number of vertices are ghosts elsewhere than is known here."""
+    """Raise if another rank has another number of this rank's vertices as ghosts than expected."""
     for rank in np.flatnonzero(elsewhere != found.listed):
         raise InputError(f"{found.listed[rank]} vertices have arcs to rank {rank}, which has "
                          f"arcs to {elsewhere[rank]}: rows are not symmetric")
 
 
 def _local_graph(rows: Rows, found: LocalRows, wide: bool) -> tuple[Graph, list[int]]:
-    """The graph of a rank, its highest and squared degrees, and sums of weights.
+    """Return the graph of a rank, its highest and squared degrees, and sums of weights.
 
-    Ghosts weigh nothing yet.
+    Weights of ghosts are still 0.
     """
     space, own = rows.space, len(rows.offsets) - 1
     offsets, weights, masses = short_offsets(space, rows), rows.weights, None
@@ -162,7 +162,7 @@ def _local_graph(rows: Rows, found: LocalRows, wide: bool) -> tuple[Graph, list[
 
 
 def _totals(num_vertices: int, reported: np.ndarray) -> GraphTotals:
-    """Sizes of the whole graph from those of all ranks, whose weights come in halves."""
+    """Return the sizes of the whole graph from those of all ranks, with weights in halves."""
     _, squares, arcs, *parts = reported.sum(axis=0).tolist()
     masses, weight = ((high << HALF) + low for high, low in zip(parts[::2], parts[1::2]))
     for name, total in (("vertex", masses), ("edge", weight)):
@@ -173,7 +173,7 @@ def _totals(num_vertices: int, reported: np.ndarray) -> GraphTotals:
 
 
 def _check_names(rank: int, space: ExecutionSpace, expected: Array, reported: Array) -> None:
-    """Refuse ghosts that their owners do not know as such."""
+    """Raise if the ghosts here differ from those that their owners know."""
     differ = space.empty(len(reported), np.int8)
     space.parallel_for(len(reported), mark_difference, expected, reported, differ)
     wrong = primitives.positions_of(space, differ)
@@ -184,19 +184,19 @@ def _check_names(rank: int, space: ExecutionSpace, expected: Array, reported: Ar
 
 
 class LocalPart(NamedTuple):
-    """Rows of a rank that are known to be right.
+    """Checked rows of a rank.
 
     Attributes
     ----------
     offsets : array, shape (own vertices + 1,)
     targets : array of int32
-        Own vertices from 0 on, behind them foreign ones; changed in place.
+        Own vertices from 0 on, then foreign ones; changed in place.
     weights : array of int32 or int64
     vertex_weights : array of int64, shape (own vertices,)
     foreign : array of int64
-        Names, ascending; others than targets are dropped.
+        Names of foreign vertices, ascending; names that are not targets are dropped.
     global_ids : array of int64, or None
-        Of own vertices, where they are not their names.
+        Global ids of own vertices, if they differ from names.
     """
 
     offsets: Array
@@ -209,17 +209,17 @@ class LocalPart(NamedTuple):
 
 def put_together(comm: Communicator, space: ExecutionSpace, first: np.ndarray, part: LocalPart,
                  vertex_weight: int) -> primitives.Talk[DistributedGraph]:
-    """The graph of which each rank has such rows.
+    """Return the graph of which each rank has checked rows.
 
     Parameters
     ----------
     comm : Communicator
     space : ExecutionSpace
     first : numpy.ndarray of int64, shape (ranks + 1,)
-        The vertices of the ranks.
+        The ranges of vertices of the ranks.
     part : LocalPart
     vertex_weight : int
-        Of all vertices.
+        Total weight of all vertices.
     """
     own, n = len(part.offsets) - 1, int(first[-1])
     ghosts = primitives.converted(space, _targets_only(space, part, own), id_dtype(n))
@@ -248,7 +248,7 @@ def with_ghosts(space: ExecutionSpace, first: int, halo: primitives.Halo, ghosts
                 values: Sequence[Array], kinds: Sequence[Any] | None = None,
                 words: Sequence[int] = (),
                 ) -> primitives.Talk[tuple[Array, list[Array], np.ndarray]]:
-    """The names of own vertices and ghosts, values of both, and the words of all ranks.
+    """Return the names and values of own vertices and ghosts, and the words of all ranks.
 
     Parameters
     ----------
@@ -259,11 +259,11 @@ def with_ghosts(space: ExecutionSpace, first: int, halo: primitives.Halo, ghosts
     ghosts : array of int
         Names of the ghosts.
     values : sequence of array
-        Of own vertices.
+        Values of own vertices.
     kinds : sequence of dtype, or None
-        Types in which the values travel.
+        Types in which the values are sent.
     words : sequence of int
-        What each rank gets with them.
+        Numbers that are sent to every rank with them.
     """
     own, found = len(halo.begin) - 1, []
     for each in values:
@@ -276,7 +276,7 @@ def with_ghosts(space: ExecutionSpace, first: int, halo: primitives.Halo, ghosts
 
 
 def _all_names(space: ExecutionSpace, first: int, own: int, ghosts: Array) -> Array:
-    """The names of own vertices, then of ghosts."""
+    """Return the names of own vertices, then of ghosts."""
     names = space.empty(own + len(ghosts), ghosts.dtype)
     space.parallel_for(own, write_name, first, names)
     names[own:] = ghosts
@@ -284,14 +284,14 @@ def _all_names(space: ExecutionSpace, first: int, own: int, ghosts: Array) -> Ar
 
 
 def short_offsets(space: ExecutionSpace, rows: Rows | LocalPart) -> Array:
-    """The offsets of rows, as int32 where there are few arcs."""
+    """Return the offsets of rows, as int32 if there are few arcs."""
     if len(rows.targets) > MAX_INT32_ARCS:
         return rows.offsets
     return primitives.converted(space, rows.offsets, np.int32)
 
 
 def _targets_only(space: ExecutionSpace, part: LocalPart, own: int) -> Array:
-    """The foreign vertices that are targets, which are numbered again without the others."""
+    """Return the foreign vertices that are targets, and renumber the targets without the others."""
     if not len(part.foreign):
         return part.foreign
     marks = space.zeros(len(part.foreign), np.int8)
@@ -304,7 +304,7 @@ def _targets_only(space: ExecutionSpace, part: LocalPart, own: int) -> Array:
 
 
 def _refuse(rank: int, expected: int, reported: int) -> None:
-    """Say which vertex has no arc back: of two ascending lists the smaller id is in one alone."""
+    """Raise naming the vertex without reverse arc: the smaller id is in one list only."""
     if expected < reported:
         raise InputError(f"vertex {expected} has no arc to a vertex of rank {rank}, which has an "
                          "arc to it: rows are not symmetric")
@@ -314,13 +314,13 @@ def _refuse(rank: int, expected: int, reported: int) -> None:
 
 @kl.kernel
 def write_name(v, first, names):
-    """names[v] = the global id of own vertex v."""
+    """Set names[v] to the global id of own vertex v."""
     names[v] = first + v
 
 
 @kl.kernel
 def mark_difference(i, expected, reported, differ):
-    """differ[i] = whether two values differ."""
+    """Set differ[i] to whether two values differ."""
     differ[i] = kl.int8(expected[i] != reported[i])
 
 
@@ -333,6 +333,6 @@ def mark_target(arc, targets, own, marks):
 
 @kl.kernel
 def move_target(arc, own, places, targets):
-    """A foreign target gets its number among all of these."""
+    """Replace a foreign target by its place among the foreign targets."""
     if targets[arc] >= own:
         targets[arc] = kl.int32(own + places[targets[arc] - own])

@@ -1,4 +1,4 @@
-"""Graphs whose rows several ranks have, of arrays of each of them."""
+"""Graphs from the arrays of several ranks."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def distributed_graph(offsets: ArrayLike, targets: ArrayLike, weights: ArrayLike
 
 def rows_of_arrays(offsets: ArrayLike, targets: ArrayLike, weights: Numbers | None = None,
                    vertex_weights: Numbers | None = None) -> RowsOfRank:
-    """What makes rows of the arrays of a rank: `distributed_graph` says what they are."""
+    """Return a function that makes rows of the arrays of a rank; see `distributed_graph`."""
     def rows(comm: communication.Communicator, space: ExecutionSpace) -> Rows:
         arrays = communication.planned(
             comm, lambda: _arrays(space, offsets, targets, weights, vertex_weights))
@@ -130,7 +130,7 @@ def rows_of_arrays(offsets: ArrayLike, targets: ArrayLike, weights: Numbers | No
 
 def graph_of_ranks(calls: communication.ProcessCalls, rows: RowsOfRank, device: Any = "auto",
                    arrays: Sequence[Any] = ()) -> RankGraph:
-    """The graph of rows that a function makes on each rank; in the end the graph owns `calls`.
+    """Return the graph of rows that a function makes on each rank; the graph then owns `calls`.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def graph_of_ranks(calls: communication.ProcessCalls, rows: RowsOfRank, device: 
     device : str
         As in :func:`distributed_graph`.
     arrays : sequence
-        What the rank has been given.
+        The arrays given to the rank.
     """
     def made(comm: communication.Communicator) -> DistributedGraph:
         with memory_errors(), space.active():
@@ -161,7 +161,7 @@ def graph_of_ranks(calls: communication.ProcessCalls, rows: RowsOfRank, device: 
 
 def _arrays(space: ExecutionSpace, offsets: ArrayLike | None, targets: ArrayLike | None,
             weights: Numbers | None, vertex_weights: Numbers | None) -> tuple[Any, Any, Any, Any]:
-    """The arrays of a rank as the library has them, of lengths that fit."""
+    """Return the arrays of a rank in the library's types, after a check of their lengths."""
     starts = index_array(space, offsets, "offsets").astype(np.int64, copy=False)
     heads = index_array(space, targets, "targets")
     _check_offsets(space, starts, len(heads))

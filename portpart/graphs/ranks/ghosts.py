@@ -1,4 +1,4 @@
-"""Ghosts: the rows that have arcs to them, and their values from the owners."""
+"""Own neighbours of ghosts, and values of ghosts from their owners."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from portpart.graphs import Csr, distinct, tails
 from portpart.graphs.ranks.halo import foreign_targets
 from portpart.graphs.ranks.rank_rows import DistributedGraph
 
-# For each ghost the own vertices that it has arcs to: none has to be asked for them ------------
+# The own neighbours of each ghost, found without a message -------------------------------------
 
 
 class GhostRows(kl.Record):
@@ -23,7 +23,7 @@ class GhostRows(kl.Record):
     Attributes
     ----------
     begin : array of int64, shape (ghosts + 1,)
-        Neighbours of ghost i, counted from the first one, stand from ``begin[i]`` on.
+        The neighbours of ghost i begin at ``begin[i]``; ghosts are counted from 0.
     neighbours : array of int32
         Own vertices.
     """
@@ -33,7 +33,7 @@ class GhostRows(kl.Record):
 
 
 def ghost_rows(graph: DistributedGraph) -> GhostRows:
-    """The own neighbours of each ghost, as often as there are arcs between them."""
+    """Return the own neighbours of each ghost, once for each arc."""
     space, local = graph.space, graph.local
     own = local.num_vertices
     counts = space.empty(own, np.int32)
@@ -46,7 +46,7 @@ def ghost_rows(graph: DistributedGraph) -> GhostRows:
 
 @kl.kernel
 def count_crossing(v, graph: Csr, halo: primitives.Halo, own, counts):
-    """counts[v] = arcs of v to ghosts: a vertex that is no ghost elsewhere has none."""
+    """Set counts[v] to the arcs of v to ghosts; 0 if v is not a ghost of another rank."""
     count = kl.int64(0)
     if halo.begin[v] < halo.begin[v + 1]:
         for arc in range(graph.begin[v], graph.end[v]):
@@ -55,12 +55,12 @@ def count_crossing(v, graph: Csr, halo: primitives.Halo, own, counts):
     counts[v] = kl.int32(count)
 
 
-# Values of all own vertices on their way to ghosts: in an order that both sides know -----------
+# Values of own vertices for their ghosts, in an order that both ranks know ---------------------
 
 
 def values_for_ghosts(space: ExecutionSpace, halo: primitives.Halo, arrays: Sequence[Array],
                       kinds: Sequence[Any] | None = None) -> primitives.Part:
-    """The values of own vertices, once for each rank that has them as ghosts.
+    """Return the values of own vertices, once for each rank that has them as ghosts.
 
     Parameters
     ----------
@@ -69,12 +69,12 @@ def values_for_ghosts(space: ExecutionSpace, halo: primitives.Halo, arrays: Sequ
     arrays : sequence of array of integers
         With an element for each own vertex, and perhaps more.
     kinds : sequence of dtype, optional
-        On the way; by default those of the arrays.
+        Types in the message; by default the types of the arrays.
 
     Returns
     -------
     Part
-        What arrives of it has the values of all ghosts in their order.
+        The received parts have the values of all ghosts in their order.
     """
     size, own = len(halo.ghost_first) - 1, len(halo.begin) - 1
     counts = space.to_host(primitives.histogram(space, halo.ranks, size)).copy()
@@ -88,7 +88,7 @@ def values_for_ghosts(space: ExecutionSpace, halo: primitives.Halo, arrays: Sequ
 
 @kl.kernel
 def write_values(v, halo: primitives.Halo, values, firsts, result):
-    """Put the value of v to its place among those for each rank that has it as a ghost."""
+    """Write the value of v for each rank that has v as a ghost."""
     for entry in range(halo.begin[v], halo.begin[v + 1]):
         result[firsts[halo.ranks[entry]] + halo.places[entry]] = values[v]
 
@@ -97,25 +97,25 @@ def write_values(v, halo: primitives.Halo, values, firsts, result):
 
 
 class Route:
-    """The way between vertices that this rank has named and their owners.
+    """The communication pattern between this rank and the owners of named vertices.
 
     Parameters
     ----------
     graph : DistributedGraph
     names : array of int64
-        Of vertices, in any order and as often as they come.
+        Names of vertices, in any order; repetitions are allowed.
 
     Attributes
     ----------
     names : array of int64
-        The same in ascending order, each once.
+        The names in ascending order, each once.
     """
 
     def __init__(self, graph: DistributedGraph, names: Array) -> None:
         self._graph, self.names = graph, distinct(graph.space, names)
 
     def fetch(self, arrays: Sequence[Array]) -> list[Array]:
-        """The values for each name of at most four arrays that owners have.
+        """Return the values of each name from at most four arrays of the owners.
 
         All ranks call it together.
 
@@ -129,11 +129,11 @@ class Route:
     def _fetched(self, arrays: Sequence[Array]) -> primitives.Talk[list[Array]]:
         graph, space = self._graph, self._graph.space
         _, counts = primitives.grouped(space, graph.owners, graph.comm.size, self.names)
-        asked = (yield primitives.Message([primitives.Part([self.names], counts)])).parts[0]
-        places = owned(graph, asked.columns[0])
+        request = (yield primitives.Message([primitives.Part([self.names], counts)])).parts[0]
+        places = owned(graph, request.columns[0])
         received = yield primitives.Message([primitives.Part([primitives.gather(space, each, places)
                                                               for each in arrays],
-                                                             np.asarray(asked.counts))])
+                                                             np.asarray(request.counts))])
         return list(received.parts[0].columns)
 
 
@@ -141,12 +141,12 @@ class Route:
 
 
 def owned(graph: DistributedGraph, names: Array) -> Array:
-    """The local numbers of own vertices."""
+    """Return the local numbers of own vertices."""
     return local_numbers(graph.space, names, int(graph.first[graph.comm.rank]))
 
 
 def local_numbers(space: ExecutionSpace, names: Array, first: int) -> Array:
-    """The numbers of vertices that count from the first own vertex on."""
+    """Return the numbers of own vertices, counted from the first one."""
     result = space.empty(len(names), np.int32)
     space.parallel_for(len(names), number_own, names, first, result)
     return result
@@ -154,5 +154,5 @@ def local_numbers(space: ExecutionSpace, names: Array, first: int) -> Array:
 
 @kl.kernel
 def number_own(i, names, first, result):
-    """result[i] = the local number of an own vertex."""
+    """Set result[i] to the local number of an own vertex."""
     result[i] = kl.int32(names[i] - first)

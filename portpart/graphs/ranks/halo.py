@@ -1,8 +1,7 @@
-"""Ghosts of a range of rows, and the ranks that have own vertices as ghosts: found without a
-message.
+"""Finds the ghosts of a range of rows, and the ranks that have own vertices as ghosts.
 
-Graphs are symmetric.  So the ghosts that rank q has from rank r are the vertices of r that have a
-neighbour on q, and r knows them, and their order, as well as q does.
+No message is needed, because graphs are symmetric: the ghosts that rank q has from rank r are the
+vertices of r that have a neighbour on q.  Both ranks know them and their order.
 """
 
 from __future__ import annotations
@@ -18,10 +17,10 @@ from portpart.errors import InputError, shown
 from portpart.graphs import MAX_INT32, Rows, distinct, id_dtype
 
 MARKS_AN_ARC = 4
-"""This many vertices are marked sooner than an arc is sorted, and in less memory."""
+"""Marking this many vertices takes less time and memory than sorting an arc."""
 
 MAX_MASKED = 62
-"""This many ranks are the bits of a number."""
+"""Up to this many ranks are bits of a number."""
 
 
 class LocalRows(NamedTuple):
@@ -30,12 +29,12 @@ class LocalRows(NamedTuple):
     Attributes
     ----------
     targets : array of int32
-        Own vertices from 0 on, behind them ghosts.
+        Own vertices from 0 on, then ghosts.
     ghost_names : array of int32 or int64
         The global ids of the ghosts, ascending.
     halo : Halo
     listed : numpy.ndarray of int64
-        Own vertices that each rank has as ghosts.
+        Number of own vertices that each rank has as ghosts.
     """
 
     targets: Array
@@ -45,7 +44,7 @@ class LocalRows(NamedTuple):
 
 
 def local_rows(rows: Rows, owners: primitives.Owners, size: int) -> LocalRows:
-    """Number the targets of rows locally, and find the halo.
+    """Renumber the targets of rows locally, and find the halo.
 
     Parameters
     ----------
@@ -57,7 +56,7 @@ def local_rows(rows: Rows, owners: primitives.Owners, size: int) -> LocalRows:
     Raises
     ------
     InputError
-        If a target is no vertex, or if there are 2^31 own vertices and ghosts.
+        If a target is not a vertex, or if there are 2^31 own vertices and ghosts.
     """
     space, low, high = rows.space, rows.first, rows.last
     _check_targets(rows)
@@ -74,14 +73,14 @@ def local_rows(rows: Rows, owners: primitives.Owners, size: int) -> LocalRows:
 
 def halo_of(space: ExecutionSpace, offsets: Array, targets: Array, ghosts: Array, firsts: Array,
             size: int) -> tuple[primitives.Halo, np.ndarray]:
-    """The ranks that have own vertices as ghosts.
+    """Return the ranks that have own vertices as ghosts.
 
     Parameters
     ----------
     space : ExecutionSpace
     offsets : array, shape (own vertices + 1,)
     targets : array of int32
-        Own vertices from 0 on, behind them ghosts.
+        Own vertices from 0 on, then ghosts.
     ghosts : array of int32 or int64
         The global ids of the ghosts, ascending.
     firsts : array of int64, shape (size + 1,)
@@ -93,7 +92,7 @@ def halo_of(space: ExecutionSpace, offsets: Array, targets: Array, ghosts: Array
     -------
     Halo
     numpy.ndarray of int64
-        Own vertices that each rank has as ghosts.
+        Number of own vertices that each rank has as ghosts.
     """
     own = len(offsets) - 1
     first = space.empty(size + 1, np.int64)
@@ -119,9 +118,9 @@ def halo_of(space: ExecutionSpace, offsets: Array, targets: Array, ghosts: Array
 
 
 def _ghosts(rows: Rows) -> Array:
-    """The vertices of other ranks that are targets, ascending and each once.
+    """Return the vertices of other ranks that are targets, ascending and each once.
 
-    Where they are few their arcs are listed and sorted, where they are many all vertices marked.
+    If there are few, their arcs are listed and sorted; if there are many, all vertices are marked.
     """
     space, low, high, n = rows.space, rows.first, rows.last, rows.num_vertices
     own = high - low
@@ -136,7 +135,7 @@ def _ghosts(rows: Rows) -> Array:
 
 def foreign_targets(space: ExecutionSpace, offsets: Array, targets: Array, low: int, high: int,
              counts: Array) -> tuple[Array, Array]:
-    """Targets below `low` or from `high` on, in the order of the rows, and where these begin."""
+    """Return targets below `low` or from `high` on, in the order of rows, and the rows' begins."""
     places = primitives.offsets_from_counts(space, counts)
     result = space.empty(int(space.to_host(places[-1:])[0]), targets.dtype)
     space.parallel_for(len(counts), list_foreign, offsets, targets, low, high, places, result)
@@ -154,7 +153,7 @@ def _check_targets(rows: Rows) -> None:
 
 def _halo(space: ExecutionSpace, counts: Array, ranks: Array, first: Array,
           size: int) -> tuple[primitives.Halo, np.ndarray]:
-    """The halo of entries, as many for each vertex, and how many there are of each rank."""
+    """Return the halo of entries, with `counts` for each vertex, and their number by rank."""
     begin = primitives.offsets_from_counts(space, counts, np.int32)
     places = space.empty(len(ranks), np.int32)
     by_rank, order = primitives.sort_keys(space, ranks)
@@ -165,7 +164,7 @@ def _halo(space: ExecutionSpace, counts: Array, ranks: Array, first: Array,
 
 @kl.kernel
 def number_target(arc, targets, low, high, ghosts: primitives.NameIndex, result):
-    """result[arc] = the local number of the target."""
+    """Set result[arc] to the local number of the target."""
     target = kl.int64(targets[arc])
     number = target - low
     if target < low or target >= high:
@@ -175,7 +174,7 @@ def number_target(arc, targets, low, high, ghosts: primitives.NameIndex, result)
 
 @kl.kernel
 def count_foreign(v, offsets, targets, low, high, counts):
-    """counts[v] = arcs of v that lead out of the range."""
+    """Set counts[v] to the arcs of v that lead out of the range."""
     count = kl.int64(0)
     for arc in range(offsets[v], offsets[v + 1]):
         if targets[arc] < low or targets[arc] >= high:
@@ -185,7 +184,7 @@ def count_foreign(v, offsets, targets, low, high, counts):
 
 @kl.kernel
 def list_foreign(v, offsets, targets, low, high, places, result):
-    """List where the arcs of v lead that leave the range."""
+    """List the heads of the arcs of v that lead out of the range."""
     place = kl.int64(places[v])
     if place < places[v + 1]:
         for arc in range(offsets[v], offsets[v + 1]):
@@ -196,7 +195,7 @@ def list_foreign(v, offsets, targets, low, high, places, result):
 
 @kl.kernel
 def pack_entries(v, places, first, size, entries):
-    """Entries of v that are ghosts become v and the rank of the ghost, in one number."""
+    """Replace the ghosts in the entries of v by v and the rank of the ghost, in one key."""
     for place in range(places[v], places[v + 1]):
         entries[place] = v * size + primitives.rank_of(first, entries[place], size)
 
@@ -212,7 +211,7 @@ def mark_foreign(v, offsets, targets, low, high, counts, marks):
 
 @kl.device
 def ranks_beside(v, offsets, targets, own, first, size):
-    """Bit r is set if v has an arc to a ghost from rank r."""
+    """Return a number with bit r set if v has an arc to a ghost from rank r."""
     ranks = kl.int64(0)
     for arc in range(offsets[v], offsets[v + 1]):
         if targets[arc] >= own:
@@ -222,7 +221,7 @@ def ranks_beside(v, offsets, targets, own, first, size):
 
 @kl.kernel
 def count_ranks(v, offsets, targets, own, first, size, counts):
-    """counts[v] = ranks that have v as a ghost."""
+    """Set counts[v] to the number of ranks that have v as a ghost."""
     counts[v] = kl.int32(kl.popcount(ranks_beside(v, offsets, targets, own, first, size)))
 
 
@@ -240,24 +239,24 @@ def list_ranks(v, offsets, targets, first, size, places, ranks):
 
 @kl.kernel
 def count_entries(v, entries, count, size, counts):
-    """counts[v] = sorted entries of v."""
+    """Set counts[v] to the number of sorted entries of v."""
     begin = primitives.lower_bound(entries, 0, count, v * size)
     counts[v] = kl.int32(primitives.lower_bound(entries, begin, count, (v + 1) * size) - begin)
 
 
 @kl.kernel
 def unpack_rank(i, entries, size, ranks):
-    """ranks[i] = the rank of entry i."""
+    """Set ranks[i] to the rank of entry i."""
     ranks[i] = kl.int32(entries[i] % size)
 
 
 @kl.kernel
 def place_entry(i, by_rank, order, count, places):
-    """Entries of a rank stand in the order of their vertices; so do its ghosts."""
+    """Write the place of an entry; entries of a rank are in the order of vertices, as ghosts."""
     places[order[i]] = kl.int32(i - primitives.lower_bound(by_rank, 0, count, by_rank[i]))
 
 
 @kl.kernel
 def begin_ghosts(rank, ghosts, num_ghosts, own, firsts, first):
-    """first[rank] = the local number of the first ghost from the rank."""
+    """Set first[rank] to the local number of the first ghost from the rank."""
     first[rank] = own + primitives.lower_bound(ghosts, 0, num_ghosts, firsts[rank])

@@ -1,7 +1,7 @@
-"""Handles: numbers that a rank gives vertices of any ranks, so that arrays have elements for them.
+"""Handles: local numbers of vertices of any rank, by which arrays have elements for them.
 
-Own vertices and ghosts are their own handles, as in the rows of the rank.  Behind them stand
-vertices further away, in the order in which they became known.
+The handles of own vertices and ghosts are their local numbers in the rows of the rank.  Remote
+vertices follow, in the order in which they became known.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ class VertexHandles(kl.Record):
     Attributes
     ----------
     ghosts : NameIndex
-        Those of ghosts.
+        The names of ghosts.
     remote : array of int32 or int64
-        Names of vertices further away, ascending.
+        Names of remote vertices, ascending.
     handles : array of int32
         Their handles.
     low, own : int
-        The first own vertex, and how many there are.
+        The first own vertex, and the number of own vertices.
     num_ghosts, num_remote : int
     """
 
@@ -60,24 +60,24 @@ class Handles:
     Parameters
     ----------
     graph : DistributedGraph
-    room : int
-        For this many vertices that are neither own nor ghosts.
+    max_remote : int
+        Maximum number of vertices that are neither own nor ghosts.
 
     Attributes
     ----------
     names : array of int32 or int64
-        The name of each handle; there is room for more.
+        The name of each handle; the array may be longer.
     global_ids : array of int32 or int64
-        The global id of each; the same array where these are the names.
+        The global id of each handle; the same array if these are the names.
     count : int
         Number of handles.
     capacity : int
-        How many there may be.
+        Maximum number of handles.
     """
 
-    def __init__(self, graph: DistributedGraph, room: int) -> None:
+    def __init__(self, graph: DistributedGraph, max_remote: int) -> None:
         self.graph, self.space, self.local = graph, graph.space, len(graph.names)
-        self.count, self.capacity = self.local, self.local + room
+        self.count, self.capacity = self.local, self.local + max_remote
         self.names: Array = self._longer(graph.names, self.capacity)
         self._moved_ids: Array | None = None
         if graph.are_moved:
@@ -88,12 +88,12 @@ class Handles:
 
     @property
     def global_ids(self) -> Array:
-        """The global id of each handle; there is room for more."""
+        """The global id of each handle; the array may be longer."""
         return self.names if self._moved_ids is None else self._moved_ids
 
     @property
     def identities(self) -> Identities:
-        """Names and global ids, as kernels take them."""
+        """Names and global ids, for kernels."""
         return Identities(self.names, self.global_ids)
 
     @property
@@ -102,13 +102,13 @@ class Handles:
         return self.names[self.local : self.count]
 
     def of(self, names: Array, global_ids: Array | None = None) -> Array:
-        """The handles of vertices; ones without a handle get one.
+        """Return the handles of vertices; vertices without a handle get one.
 
         Parameters
         ----------
         names : array of int32 or int64
         global_ids : array of int32 or int64, optional
-            Needed where these are not the names, and vertices may have no handle.
+            Needed if they differ from names and vertices may have no handle.
         """
         space, result = self.space, self.space.empty(len(names), np.int32)
         space.parallel_for(len(names), find_handle, names, None, self._known, result)
@@ -123,7 +123,7 @@ class Handles:
         return result
 
     def _longer(self, values: Array, length: int) -> Array:
-        """The values with room for more; the same array where none is needed."""
+        """Return the values in an array of at least this length; the same array if it suffices."""
         if length == len(values):
             return values
         result = self.space.empty(length, values.dtype)
@@ -176,11 +176,11 @@ def find_handle(number, names, places, known: VertexHandles, handles):
 
 @kl.kernel
 def enter_id(i, places, handles, given, global_ids):
-    """The global id of a vertex that has a new handle; all threads store the same value."""
+    """Store the global id of a vertex with a new handle; all threads store the same value."""
     global_ids[handles[places[i]]] = given[places[i]]
 
 
 @kl.kernel
 def shift_number(i, numbers, by):
-    """numbers[i] += by."""
+    """Add `by` to numbers[i]."""
     numbers[i] += by

@@ -1,6 +1,6 @@
-"""Rows of a graph of several ranks move to other ranks.
+"""Moves rows of a graph of several ranks to other ranks.
 
-A vertex keeps its global id, and gets a new name.  Values of vertices find the way back.
+A vertex keeps its global id and gets a new name.  Values of vertices can be sent back.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ class Moved:
     ----------
     graph : DistributedGraph
     order : array of int32
-        The vertices that this rank had, in the order in which they left.
+        The vertices that this rank had, in the order in which they were sent.
     left, arrived : numpy.ndarray of int64, shape (ranks,)
-        How many vertices have gone to each rank, and come from each.
+        Numbers of vertices sent to each rank, and received from each.
     places : array of int32
-        Where the vertices that have arrived are now.
+        Local numbers of the received vertices.
     """
 
     graph: DistributedGraph
@@ -50,15 +50,15 @@ class Moved:
 
     @property
     def count(self) -> int:
-        """How many vertices of this rank are on other ranks now."""
+        """Number of vertices of this rank that are on other ranks now."""
         return int(self.left.sum() - self.left[self.graph.comm.rank])
 
     def taken_along(self, values: Array) -> Array:
-        """Values of vertices that this rank had, for own vertices.  All ranks call it."""
+        """Send values of the earlier vertices, and return those of own ones.  All ranks call it."""
         return self._sent(values, self.order, self.left, self.places)
 
     def brought_back(self, values: Array) -> Array:
-        """Values of own vertices, sent back to the ranks that had these.  All ranks call it."""
+        """Send values of own vertices back, and return those sent before.  All ranks call it."""
         return self._sent(values, self.places, self.arrived, self.order)
 
     def _sent(self, values: Array, order: Array, counts: np.ndarray, places: Array) -> Array:
@@ -69,18 +69,18 @@ class Moved:
 
 
 class _Leaving(NamedTuple):
-    """What is known before rows leave.
+    """The plan of a move.
 
     Attributes
     ----------
     names : array of int32 or int64
         New names of own vertices and ghosts.
     order, places : array of int32
-        Own vertices in the order in which they leave, and where in it each is.
+        Own vertices in the order in which they are sent, and the place of each in this order.
     counts : numpy.ndarray of int64, shape (ranks,)
-        How many leave for each rank.
+        Number of vertices sent to each rank.
     first : numpy.ndarray of int64, shape (ranks + 1,)
-        The vertices that ranks have afterwards, by their new names.
+        The ranges of the ranks afterwards, by new names.
     """
 
     names: Array
@@ -91,17 +91,16 @@ class _Leaving(NamedTuple):
 
 
 def move_vertices(graph: DistributedGraph, groups: Array, first: np.ndarray) -> Moved:
-    """The same graph, of which each rank has other rows.
+    """Return the graph with its rows moved to other ranks.
 
     All ranks call it.
 
     Parameters
     ----------
     graph : DistributedGraph
-        Its vertices have not moved before.
+        A graph whose vertices have not been moved.
     groups : array of int32
-        The group of each own vertex.  New names follow the order of groups, and in a group that of
-        global ids.
+        The group of each own vertex.  New names are in the order of groups, then of global ids.
     first : numpy.ndarray of int64, shape (ranks + 1,)
         Rank r gets the groups ``first[r] ... first[r + 1] - 1``.
 
@@ -118,7 +117,7 @@ def move_vertices(graph: DistributedGraph, groups: Array, first: np.ndarray) -> 
     low = int(leaving.first[comm.rank])
     places = local_numbers(space, arrived[0], low)
     rows, ids = planned(comm, lambda: _placed(graph, low, places, arrived, came))
-    for each in arrived, came:  # memory that nothing needs any more
+    for each in arrived, came:  # memory that is no longer needed
         each.clear()
     made = primitives.held(comm, space, _made(graph, rows, ids, leaving.first))
     return Moved(made, leaving.order, leaving.counts, counts, places)
@@ -126,7 +125,7 @@ def move_vertices(graph: DistributedGraph, groups: Array, first: np.ndarray) -> 
 
 def _announced(graph: DistributedGraph, groups: Array, first: np.ndarray
                ) -> primitives.Talk[tuple[_Leaving, list[Array], np.ndarray]]:
-    """New names, which ghosts get, and vertices that arrive without their rows."""
+    """Return the plan, with new names also of ghosts, and the received vertices without rows."""
     space, local, size = graph.space, graph.local, graph.comm.size
     own = local.num_vertices
     mine = space.to_host(primitives.histogram(space, groups, int(first[-1])))
@@ -138,7 +137,7 @@ def _announced(graph: DistributedGraph, groups: Array, first: np.ndarray
     by_group, order = primitives.sort_keys(space, groups)
     names = space.empty(own + graph.num_ghosts, graph.names.dtype)
     places = space.empty(own, np.int32)
-    space.parallel_for(own, name_anew, by_group, order, space.asarray(shifts), names, places)
+    space.parallel_for(own, rename, by_group, order, space.asarray(shifts), names, places)
     counts = np.diff(here[first])
     columns = [primitives.gather(space, each, order) for each in (
         names, graph.global_ids, degrees_of(local), local.vertex_weights) if each is not None]
@@ -152,7 +151,7 @@ def _announced(graph: DistributedGraph, groups: Array, first: np.ndarray
 
 def _arcs_in_order(graph: DistributedGraph, leaving: _Leaving
                    ) -> tuple[list[Array | None], np.ndarray]:
-    """Heads, by their new names, and weights of the arcs that leave, and how many for each rank."""
+    """Return new names of heads, and weights, of the sent arcs, and their number for each rank."""
     space, local = graph.space, graph.local
     offsets = primitives.offsets_from_counts(
         space, primitives.put_to(space, leaving.places, degrees_of(local)))
@@ -168,7 +167,7 @@ def _arcs_in_order(graph: DistributedGraph, leaving: _Leaving
 
 def _placed(graph: DistributedGraph, low: int, places: Array, arrived: list[Array],
             came: list[Array | None]) -> tuple[Rows, Array]:
-    """Rows that have arrived in the order of their names, and their global ids."""
+    """Return the received rows in the order of their names, and their global ids."""
     space = graph.space
     _, ids, degrees, *masses = (primitives.put_to(space, places, each) for each in arrived)
     before, offsets = (primitives.offsets_from_counts(space, each)
@@ -182,7 +181,7 @@ def _placed(graph: DistributedGraph, low: int, places: Array, arrived: list[Arra
 
 def _made(graph: DistributedGraph, rows: Rows, ids: Array,
           first: np.ndarray) -> primitives.Talk[DistributedGraph]:
-    """The graph of rows that are known to be right."""
+    """Return the graph of checked rows."""
     space = graph.space
     found = local_rows(rows, primitives.Owners(first=space.asarray(first)), graph.comm.size)
     names, (ids, *masses), _ = yield from with_ghosts(
@@ -194,8 +193,8 @@ def _made(graph: DistributedGraph, rows: Rows, ids: Array,
 
 
 @kl.kernel
-def name_anew(i, by_group, order, shifts, names, places):
-    """The new name of the vertex that leaves as number i, and its place in this order."""
+def rename(i, by_group, order, shifts, names, places):
+    """Store the new name of the i-th sent vertex, and its place in this order."""
     v = order[i]
     names[v] = i + shifts[by_group[i]]
     places[v] = kl.int32(i)

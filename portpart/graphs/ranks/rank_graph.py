@@ -1,4 +1,4 @@
-"""A graph of several ranks as the program of a rank holds it, and the device of the rank."""
+"""The graph of several ranks for the program of a rank, and the device of the rank."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from portpart.backends.programs import ExecutionSpace
     from portpart.graphs.ranks.rank_rows import DistributedGraph
 
-# A graph of several ranks, as the program of a rank holds it -----------------------------------
+# The graph of several ranks for the program of a rank ------------------------------------------
 
 
 Result = TypeVar("Result")
@@ -81,19 +81,19 @@ class RankGraph:
         return self._graph.space
 
     def give_tensors(self) -> RankGraph:
-        """Let blocks be tensors of PyTorch from now on; returns itself."""
+        """Return blocks as tensors of PyTorch in later calls; return the graph."""
         self._gives_tensors = True
         return self
 
     def as_given(self, values: Any) -> Any:
-        """Values in the memory that the arrays of this rank came in; tensors if those were some."""
+        """Return values in the memory of the given arrays, as tensors if these were tensors."""
         found = (self.space.to_host(values) if self._home is None else
                  self._home.asarray(values))
         return sys.modules["torch"].as_tensor(found) if self._gives_tensors else found
 
     @property
     def calls(self) -> communication.ProcessCalls:
-        """What makes calls on all ranks.
+        """The object that makes calls on all ranks.
 
         Raises
         ------
@@ -110,12 +110,12 @@ class RankGraph:
         Parameters
         ----------
         main : callable
-            Gets the part, whose communicator is for this call alone.
+            Called with the part, whose communicator is for this call only.
 
         Returns
         -------
         object
-            What the function returns on this rank.
+            The result of the function on this rank.
 
         Raises
         ------
@@ -131,7 +131,7 @@ class RankGraph:
         return self.calls.run(typed)
 
     def gather(self) -> Graph:
-        """The whole graph, on every rank.
+        """Return the whole graph on every rank.
 
         Returns
         -------
@@ -147,7 +147,7 @@ class RankGraph:
         return self.call(lambda graph: graph.gather())
 
     def free(self) -> None:
-        """Give back the duplicate of the communicator.  All ranks call it."""
+        """Free the duplicate of the communicator.  All ranks call it."""
         calls, self._calls = self._calls, None
         if calls is not None:
             calls.free()
@@ -158,7 +158,7 @@ class RankGraph:
     def __exit__(self, kind: object, problem: BaseException | None, _: object) -> None:
         if problem is None:
             self.free()
-        elif self._calls is not None:  # where one rank has failed, others do not come
+        elif self._calls is not None:  # if a rank has failed, others do not call
             self._calls.leave(problem)
 
     def _repr_html_(self) -> str:
@@ -173,21 +173,21 @@ class RankGraph:
                 f"{self.num_vertices:,} vertices, {own.num_arcs:,} of {self.num_arcs:,} arcs>")
 
 
-# The device of each rank, and how arrays there reach other ranks -------------------------------
+# The device of each rank, and the way between devices ------------------------------------------
 
 
 def space_of_rank(comm: communication.Communicator, device: Any,
                   arrays: Sequence[Any] = ()) -> ExecutionSpace:
-    """The space in which a rank works, of the same kind on all ranks.  All ranks call it.
+    """Return the space of this rank, of the same kind on all ranks.  All ranks call it.
 
     Parameters
     ----------
     comm : Communicator
     device : str
-        ``"cpu"``; ``"cuda"``, the GPU with the number that the rank has among those of its host,
-        modulo the number of GPUs; ``"cuda:N"``; or ``"auto"``, the GPU of an array, else the CPU.
+        ``"cpu"``; ``"cuda"``, the GPU with the rank's number on its host, modulo the number of
+        GPUs; ``"cuda:N"``; or ``"auto"``, the GPU of an array, else the CPU.
     arrays : sequence
-        What the rank has been given.
+        The arrays given to the rank.
 
     Raises
     ------
@@ -211,7 +211,7 @@ def space_of_rank(comm: communication.Communicator, device: Any,
 
 
 def _space(device: Any, arrays: Sequence[Any], cores: int, number: int) -> ExecutionSpace:
-    """The space of this rank, which has this many cores, and this number on its host."""
+    """Return the space of this rank, for its number of cores, and its number on the host."""
     if not isinstance(device, str):
         raise InputError(f"device is {shown(device)}; it must be 'auto', 'cpu', 'cuda' or "
                          "'cuda:N'")
@@ -227,13 +227,13 @@ def _space(device: Any, arrays: Sequence[Any], cores: int, number: int) -> Execu
 
 
 def calls_on(calls: Any, space: ExecutionSpace) -> tuple[Any, str]:
-    """Calls of ranks that work in such a space, in place of those.  All ranks call it.
+    """Return calls of ranks for a space, which replace `calls`.  All ranks call it.
 
     Returns
     -------
     calls : ProcessCalls
     problem : str
-        Why GPUs exchange through the memory of hosts, where they do.
+        The reason for exchange through host memory, if GPUs do so.
     """
     if space.kind == "cpu" or calls.size == 1:
         return calls, ""

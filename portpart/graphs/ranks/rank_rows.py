@@ -1,4 +1,4 @@
-"""A graph whose vertices belong to several ranks: each has the rows of a range, and ghosts."""
+"""A graph of several ranks: each rank has the rows of a range of vertices, and ghosts."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class DistributedGraph:
     halo : Halo
         Which ranks have own vertices as ghosts.
     moved_names : array of int32 or int64, or None
-        The names of own vertices and of ghosts where they are not their global ids.
+        The names of own vertices and of ghosts, if they differ from global ids.
     """
 
     comm: Communicator
@@ -69,7 +69,7 @@ class DistributedGraph:
 
     @property
     def are_moved(self) -> bool:
-        """Whether names are not global ids."""
+        """Whether names differ from global ids."""
         return self.moved_names is not None
 
     @property
@@ -79,7 +79,7 @@ class DistributedGraph:
 
     @property
     def global_ids(self) -> Array:
-        """The numbers in the whole graph of own vertices and of ghosts."""
+        """The numbers of own vertices and of ghosts in the whole graph."""
         assert self.local.global_ids is not None
         return self.local.global_ids
 
@@ -95,7 +95,7 @@ class DistributedGraph:
 
     @property
     def whole(self) -> GraphTotals:
-        """The same, by the name that plain graphs have for it."""
+        """The same as `totals`, by its name in plain graphs."""
         return self.totals
 
     @property
@@ -105,12 +105,12 @@ class DistributedGraph:
 
     @cached_property
     def owners(self) -> Owners:
-        """Which rank owns which vertex, as kernels take it."""
+        """The owner of each vertex, for kernels."""
         return Owners(first=self.space.asarray(self.first)).with_words(
             size=self.comm.size, rank=self.comm.rank)
 
     def mail_sizes(self, words: int) -> MailSizes:
-        """Sizes of mail by which all own vertices may be pushed, in items of this many words."""
+        """Return sizes of mail for pushing all own vertices, in items of this many words."""
         return MailSizes(self.comm.size, words * len(self.halo.ranks), words * self.num_ghosts)
 
     def push(self, arrays: Sequence[Array], changed: Array | None = None,
@@ -122,9 +122,9 @@ class DistributedGraph:
         arrays : sequence of array
             At most three, of signed integers, with an element for each own vertex and each ghost.
         changed : array of int32, optional
-            The own vertices whose values travel, each once; by default all of them.
+            The own vertices whose values are sent, each once; by default all.
         count : array of int64, optional
-            Element 0 is their number.
+            Element 0 is the number of changed vertices.
         """
         space, types = self.space, [each.dtype for each in arrays]
         own = self.local.num_vertices
@@ -142,13 +142,13 @@ class DistributedGraph:
                        own, self.mail_sizes(words))
 
     def gather(self) -> Graph:
-        """The whole graph, on every rank.
+        """Return the whole graph on every rank.
 
         Returns
         -------
         Graph
-            Rows as the ranks have given them, in the order of the vertices' global ids.  Ranks
-            whose arrays are in the same memory get the same one.
+            Rows as given by the ranks, in the order of global ids.  Ranks whose arrays are in the
+            same memory get the same graph.
 
         Raises
         ------
@@ -182,7 +182,7 @@ class DistributedGraph:
         return once(comm, space, whole)
 
     def gather_values(self, values: Array) -> Array:
-        """Values of all vertices in the order of global ids, on every rank, from own vertices'."""
+        """Return on every rank the values of all vertices in the order of global ids."""
         columns = planned(self.comm, lambda: self._times(self.comm.size, [
             values, self._moved_ids()]))
         (result, ids), _ = ship(self.comm, self.space, columns,
@@ -192,14 +192,14 @@ class DistributedGraph:
             self.comm, lambda: put_to(self.space, ids, result))
 
     def _moved_ids(self) -> Array | None:
-        """The global ids of own vertices if they have moved."""
+        """Return the global ids of own vertices if vertices have moved, else None."""
         return self._own(self.local.global_ids) if self.are_moved else None
 
     def _own(self, values: Array | None) -> Array | None:
         return None if values is None else values[: self.local.num_vertices]
 
     def _times(self, count: int, columns: Sequence[Array | None]) -> list[Array | None]:
-        """Copies of the columns, `count` each."""
+        """Return `count` copies of each column."""
         return [each if each is None or count == 1 else repeated(self.space, each, count)
                 for each in columns]
 

@@ -1,8 +1,8 @@
-"""Regions of a graph of several ranks: vertices that are near each other, wherever they belong.
+"""Regions of a graph of several ranks: vertices near each other, on any ranks.
 
 Regions grow from vertices that a hash draws, all at once, by one arc in each round.  A vertex that
-several reach in the same round joins the one with the smallest number.  So they depend on the
-graph alone, and on the owners of vertices that none reaches.
+several regions reach in the same round joins the smallest number.  So regions depend only on the
+graph, and on the owners of vertices that no region reaches.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from portpart.graphs.ranks.ghosts import owned, values_for_ghosts
 from portpart.graphs.ranks.rank_rows import DistributedGraph
 
 SPACING, MAX_SEEDS = 64, 1 << 15
-"""A region begins at one of this many vertices, unless that would be this many regions."""
+"""A region begins at one of SPACING vertices, at fewer if that would be more than MAX_SEEDS."""
 
 MAX_ROUNDS = 256
 
 SEED = 0x5EED
 
 ROUND = 1 << 16
-"""More than there are regions: a reach is the round, times this, and the region."""
+"""More than the number of regions: a reach is the round times this number, plus the region."""
 
 UNREACHED = 2**31 - 1
 
@@ -37,10 +37,10 @@ class Regions(NamedTuple):
     Attributes
     ----------
     region : array of int32
-        Of own vertices and ghosts.
+        Regions of own vertices and ghosts.
     number : int
-        How many there are.  The last ones, one for each rank, are of its vertices that no other
-        region has reached.
+        Number of regions.  The last regions, one for each rank, have the vertices of the rank that
+        no other region has reached.
     """
 
     region: Array
@@ -48,17 +48,17 @@ class Regions(NamedTuple):
 
 
 class RegionGrowth(kl.Record):
-    """Regions that grow; sizes are the own vertices, and these with the ghosts.
+    """Growing regions; sizes are the number of own vertices, and of these and ghosts.
 
     Attributes
     ----------
     reach : array of int32
-        The round in which a region has reached an own vertex first, and the smallest such region;
-        of a ghost what its owner was sent.  Else `UNREACHED`.
+        For own vertices, the first round in which a region has reached it, and the smallest such
+        region; for ghosts, the value that was sent to the owner.  Else `UNREACHED`.
     reached : array of int32
         Own vertices that regions reach in this round.
     ghosts : array of int32
-        Ghosts that they reach for the first time.
+        Ghosts that regions reach for the first time.
     own : int
     num_reached, num_ghosts : int
         Lengths of the lists.
@@ -73,7 +73,7 @@ class RegionGrowth(kl.Record):
 
 
 def grown_regions(graph: DistributedGraph, spacing: int = SPACING) -> primitives.Talk[Regions]:
-    """Regions of all vertices; one of `spacing` vertices begins one, fewer in large graphs."""
+    """Return regions of all vertices; one of `spacing` vertices begins one, or fewer."""
     space, comm, own = graph.space, graph.comm, graph.local.num_vertices
     growth = _begun(space, own, own + graph.num_ghosts)
     spacing = max(spacing, -(-graph.totals.num_vertices // MAX_SEEDS))
@@ -100,7 +100,7 @@ def grown_regions(graph: DistributedGraph, spacing: int = SPACING) -> primitives
 
 
 def _begun(space: ExecutionSpace, own: int, local: int) -> RegionGrowth:
-    """No vertex has been reached."""
+    """Return the state in which no vertex has been reached."""
     made = RegionGrowth.allocate(space, (own, local)).over(
         RegionGrowth.own_words(space.asarray(np.array([own, 0, 0]))))
     made.reach[:] = UNREACHED
@@ -108,13 +108,13 @@ def _begun(space: ExecutionSpace, own: int, local: int) -> RegionGrowth:
 
 
 def _lengths(space: ExecutionSpace, growth: RegionGrowth) -> tuple[int, int]:
-    """Of the lists of own vertices and of ghosts."""
+    """Return the lengths of the lists of own vertices and of ghosts."""
     _, reached, ghosts = space.to_host(growth.own_words.array).tolist()
     return reached, ghosts
 
 
 def _reached_ghosts(graph: DistributedGraph, growth: RegionGrowth) -> primitives.Part:
-    """Updates for owners of ghosts that have been reached."""
+    """Return the updates for owners of ghosts that have been reached."""
     space = graph.space
     ghosts = growth.ghosts[: _lengths(space, growth)[1]]
     names = primitives.gather(space, graph.names, ghosts)
@@ -126,19 +126,19 @@ def _reached_ghosts(graph: DistributedGraph, growth: RegionGrowth) -> primitives
 
 @kl.kernel
 def draw_seed(v, graph: Csr, chance, drawn):
-    """drawn[v] = whether a region begins at v."""
+    """Set drawn[v] to whether a region begins at v."""
     drawn[v] = kl.int8(primitives.is_drawn(primitives.hash_of(global_id(v, graph), SEED), chance))
 
 
 @kl.kernel
 def begin_region(i, front, before, growth: RegionGrowth):
-    """Vertex i of a list begins a new region."""
+    """Begin a new region at listed vertex i."""
     growth.reach[front[i]] = kl.int32(before + i)
 
 
 @kl.device
 def is_first(v, reach, growth: RegionGrowth):
-    """Have a region reach v; whether none has before.  Atomic."""
+    """Store that a region reaches v, and return whether it is the first one.  Atomic."""
     if growth.reach[v] <= reach:
         return False
     return kl.atomic_min(growth.reach, v, reach) == UNREACHED
@@ -146,7 +146,7 @@ def is_first(v, reach, growth: RegionGrowth):
 
 @kl.kernel
 def reach_out(i, front, graph: Csr, growth: RegionGrowth):
-    """Reach the neighbours of v; atomic, in any order."""
+    """Reach the neighbours of listed vertex i; atomic, lists are in any order."""
     v = front[i]
     reach = kl.int64(growth.reach[v]) + ROUND
     for arc in range(graph.begin[v], graph.end[v]):
@@ -160,7 +160,7 @@ def reach_out(i, front, graph: Csr, growth: RegionGrowth):
 
 @kl.kernel
 def reach_own(i, vertices, reaches, growth: RegionGrowth):
-    """Reach a vertex from another rank; atomic, in any order."""
+    """Reach an own vertex for another rank; atomic, lists are in any order."""
     v = vertices[i]
     if is_first(v, kl.int64(reaches[i]), growth):
         growth.reached[kl.atomic_next(growth, RegionGrowth.num_reached)] = kl.int32(v)
@@ -168,5 +168,5 @@ def reach_own(i, vertices, reaches, growth: RegionGrowth):
 
 @kl.kernel
 def name_region(v, rest, growth: RegionGrowth, region):
-    """region[v] = the region that has reached v; of a vertex that none has, another one."""
+    """Set region[v] to the region that has reached v, or to the rank's last region if none has."""
     region[v] = rest if growth.reach[v] == UNREACHED else growth.reach[v] % ROUND

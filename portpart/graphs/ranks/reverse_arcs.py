@@ -1,7 +1,7 @@
-"""Whether the arcs of several ranks have reverse arcs of equal weight.
+"""Checks that the arcs of several ranks have reverse arcs of equal weight.
 
-Each rank adds up hashes of its arcs to each other rank, as they are and reversed; the reversed sum
-of one end must be the sum of the other.  Only where they differ do arcs travel, to find one.
+Each rank sums up hashes of its arcs to each other rank, and of the reversed arcs.  The reversed sum
+of one rank must equal the sum of the other.  Only if they differ, arcs are sent to find the first.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from portpart.graphs.ranks.rank_rows import DistributedGraph
 from portpart.primitives import STRIPES, exchanged, mixed, rank_of, ship, wrapped_sum
 
 LAST = 3 * (2**63 - 1,)
-"""An arc behind all others."""
+"""An arc that sorts behind all others."""
 
 
 def check_reverse_arcs(graph: DistributedGraph) -> None:
@@ -25,7 +25,7 @@ def check_reverse_arcs(graph: DistributedGraph) -> None:
     Raises
     ------
     InputError
-        On all ranks, naming an arc of the lowest rank concerned.
+        On all ranks, naming an arc of the lowest rank that has one without reverse arc.
     """
     space, comm, own = graph.space, graph.comm, graph.local.num_vertices
     words = planned(comm, lambda: space.zeros(2 * comm.size * STRIPES, np.int64))
@@ -58,7 +58,7 @@ def _refuse_pair(graph: DistributedGraph, rank: int, other: int) -> None:
 
 
 def _arcs_to(graph: DistributedGraph, other: int) -> np.ndarray:
-    """Tails, heads and weights of the arcs from own vertices to those of a rank, in rows."""
+    """Return tails, heads and weights of the arcs from own vertices to a rank, in rows."""
     local, to_host = graph.local, graph.space.to_host
     ids = to_host(graph.global_ids).astype(np.int64)
     tails = np.repeat(ids[: local.num_vertices], np.diff(to_host(local.offsets)))
@@ -70,7 +70,7 @@ def _arcs_to(graph: DistributedGraph, other: int) -> np.ndarray:
 
 
 def _refuse_arc(arcs: np.ndarray, needed: np.ndarray, weighted: bool) -> None:
-    """Raise for the first arc that is in one of two lists alone."""
+    """Raise for the first arc that is in only one of two lists."""
     ours, theirs = (each[:, np.lexsort(each[::-1])] for each in (arcs, needed))
     both = min(ours.shape[1], theirs.shape[1])
     differ = (ours[:, :both] != theirs[:, :both]).any(0)

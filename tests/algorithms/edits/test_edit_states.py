@@ -20,7 +20,7 @@ from portpart.backends.programs.interface import Array, ExecutionSpace
 from portpart.errors import InputError, OutOfMemory
 from portpart.graphs.arrays import has_writable_base
 from portpart.graphs.graph import Graph
-from portpart.graphs.row_store import HALF_MORE, bucket_list, room_for
+from portpart.graphs.row_store import HALF_MORE, bucket_list, capacity_for
 from tests import oracles
 from tests.helpers.edit_models import GraphModel, packed
 from tests.helpers.net_edit_models import HypergraphModel, packed_nets
@@ -265,8 +265,8 @@ def test_graphs_are_not_checked_again_when_they_are_partitioned() -> None:
 
 def test_rows_that_move_get_the_room_that_was_asked_for() -> None:
     for needed in range(1, 200):
-        assert room_for(needed, bucket_list(2)) == 32 * (ceil(needed / 32) + 2)
-        assert room_for(needed, HALF_MORE) == max(8, 4 * ceil(ceil(1.5 * needed) / 4))
+        assert capacity_for(needed, bucket_list(2)) == 32 * (ceil(needed / 32) + 2)
+        assert capacity_for(needed, HALF_MORE) == max(8, 4 * ceil(ceil(1.5 * needed) / 4))
     edited = EditableGraph(generators.grid_2d(4, 4), bucket_list())
     batch = edited.batch()
     batch.insert_edges(0, np.arange(2, 16))
