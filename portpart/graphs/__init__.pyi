@@ -6,7 +6,7 @@ from .arrays import (
     SparseMatrix as SparseMatrix,
     as_array as as_array,
     first_true as first_true,
-    home_of as home_of,
+    gpu_space_of as gpu_space_of,
     host_array as host_array,
     host_integers as host_integers,
     index_array as index_array,

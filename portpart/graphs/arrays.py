@@ -129,7 +129,7 @@ def first_true(mask: ArrayLike) -> int | None:
     return place if len(flags) and flags[place] else None
 
 
-def home_of(arrays: Sequence[Any]) -> ExecutionSpace | None:
+def gpu_space_of(arrays: Sequence[Any]) -> ExecutionSpace | None:
     """Return the space of the first array that is on a GPU, None if none is."""
     spaces = (space_of(each) for each in arrays if each is not None)
     return next((space for space in spaces if space.kind == "cuda"), None)

@@ -118,7 +118,7 @@ def merged(space: ExecutionSpace, pairs: Array, others: Array) -> Array:
 def block_items(space: ExecutionSpace, keys: Array, owner: Array, k: int) -> BlockItems:
     """Return the items of all blocks, from ascending pairs and the owner of each item.
 
-    Each item of a block is also an item of its owner.
+    The owner of an item has the item even if `keys` lacks the pair.
     """
     n, width = len(keys), len(owner)
     groups = space.empty(n, np.int64)

@@ -236,7 +236,7 @@ def find_disagreement(i, keys, weights, length, found):
 
 
 class Runs:
-    """The runs of equal keys in a sorted array.  Synchronises with the device, to count them.
+    """The runs of equal keys in a sorted array.  Counting them synchronises with the device.
 
     Attributes
     ----------

@@ -227,7 +227,7 @@ KINDS = 3
 
 
 def irregularities(hypergraph: Hypergraph) -> dict[str, int]:
-    """Return the numbers of unusual nets, pins and vertices of each kind.  Synchronises."""
+    """Return the numbers of unusual nets, pins and vertices; synchronises with the device."""
     h = hypergraph
     found = h.space.zeros(2 * KINDS, np.int64)
     _count(h, h.net_offsets, h.net_weights, 0, found)

@@ -157,7 +157,7 @@ class RowStore:
 
     def _replace(self, length: int, rows: EditableRows, used: int,
                  change: Callable[[Array], Array]) -> None:
-        """Replace the pool; the last step, after those that can fail."""
+        """Replace the pool, after all steps that can fail."""
         elements, weights = self.rows.elements, self.rows.weights
         dtype = places_dtype(length)
         begin, end = (array.astype(dtype, copy=False) for array in (rows.begin, rows.end))

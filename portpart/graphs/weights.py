@@ -209,7 +209,7 @@ def checked_vertex_weights(space: ExecutionSpace, weights: Array, n: int) -> tup
 
 
 def surveyed_weights(space: ExecutionSpace, weights: Array, what: str) -> tuple[int | None, int]:
-    """Return the place of the first negative integer, and the total.  Synchronises once.
+    """Return the place of the first negative integer, and the total; synchronises once.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """Files of sessions: the graph, the partition, and the options.
 
-A file is an .npz archive.  `read_session` restores exactly what `write_session` has written.  Any
-file, from whatever program, goes through the same checks as arrays and options of callers.
+A file is an .npz archive.  `read_session` restores the exact state that `write_session` has
+written.  Files are checked like arrays and options of callers, whatever program has written them.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ def request_for(request: api.Request, graph: EitherGraph, fixed: Array | None,
 
 def all_levels(request: api.Request, live: LivePartition, factor: Fraction, effort: str,
                may_change: bool) -> tuple[Array, str]:
-    """Return blocks that were refined on all levels or partitioned anew, and the effort used.
+    """Return blocks refined on all levels, or a new partition, and the effort that was used.
 
     Parameters
     ----------

@@ -192,11 +192,11 @@ class Session(SessionView):
             then unchanged.
         """
         begin = time.perf_counter()
-        requested, reported = checked("effort", effort), checked("progress", progress)
+        chosen, reported = checked("effort", effort), checked("progress", progress)
         if not isinstance(batch, Batch):
             raise InputError(f"batch is {shown(batch)}; it must be one of Session.batch()")
         with self._alone() as rounds, late_interrupts():
-            update, done = rounds.apply(batch, requested, reported)
+            update, done = rounds.apply(batch, chosen, reported)
             self._version += 1
             version = self._version
             return SessionUpdate(

@@ -169,14 +169,14 @@ class SessionState:
             self._judged = self.last, known
         return known
 
-    def apply(self, batch: Batch, requested: str,
+    def apply(self, batch: Batch, chosen: str,
               progress: Progress | None = None) -> tuple[Update, RoundReport]:
         """Apply a batch and update the partition; an error restores the previous state."""
         incremental = self.incremental
         incremental.reserve()
         before, ledger = self.last, self.ledger
         fits, marked = self.sums.surely_fit(self.edited, batch), bool(self.marks)
-        update = self._edit(batch, refine := requested not in ("none", "full"), fits)
+        update = self._edit(batch, refine := chosen not in ("none", "full"), fits)
         local, moves, part, fixed = None, None, None, None
         try:
             self.sums.follow(batch)
@@ -188,7 +188,7 @@ class SessionState:
             local = incremental.follow(update, refine)
             if marked or batch.fixings:  # another round may follow, which overwrites the moves
                 moves = incremental.moves(local).kept(self.edited.space)
-            done, part = self._refine_more(update, requested, local, progress, bool(batch.fixings))
+            done, part = self._improve(update, chosen, local, progress, bool(batch.fixings))
             step = UndoStep(moves, part, before, ledger, fixed) if marked else None
         except BaseException:
             if moves is None and local is not None:
@@ -267,9 +267,8 @@ class SessionState:
         self._set_rule(fixed.weight)
         self.incremental.fix(fixed.blocks)
 
-    def _refine_more(self, update: Update, requested: str, local: RoundResult,
-                     progress: Progress | None, may_be_misplaced: bool,
-                     ) -> tuple[RoundReport, Array | None]:
+    def _improve(self, update: Update, chosen: str, local: RoundResult, progress: Progress | None,
+                 may_be_misplaced: bool) -> tuple[RoundReport, Array | None]:
         """Move vertices to their fixed blocks and refine around them, or all levels, if required.
 
         Otherwise blocks that are still overloaded are repaired vertex by vertex.  Also return the
@@ -281,13 +280,13 @@ class SessionState:
         try:
             if wrong is not None:
                 edits += self._put_in_place(wrong)
-                if requested not in ("none", "full"):
+                if chosen not in ("none", "full"):
                     affected += incremental.refine_near(wrong).affected
             self.ledger = self.ledger._replace(edits=self.ledger.edits + edits)
-            effort = self._effort() if requested == "auto" else requested
+            effort = self._effort() if chosen == "auto" else chosen
             is_local = effort in ("none", "local")
             if not is_local or not (effort == "none" or self.feasible or self.ledger.hopeless):
-                found, effort = self._refined(effort, requested == "auto", progress)
+                found, effort = self._refined(effort, chosen == "auto", progress)
                 if part is None:
                     old, part = self._so_far(update)
                 incremental.restart(found)
@@ -312,7 +311,7 @@ class SessionState:
         incremental.restart(placed)
         return int((csr.end[:count] - csr.begin[:count])[wrong].sum())
 
-    def _refined(self, effort: str, may_change: bool,
+    def _refined(self, effort: str, may_renew: bool,
                  progress: Progress | None) -> tuple[Array, str]:
         """Return refined or repaired blocks of all ids, and the effort that was used."""
         incremental = self.incremental
@@ -322,8 +321,7 @@ class SessionState:
         if effort in ("none", "local"):
             found = levels.within_limits(request, live)
         else:
-            found, effort = levels.all_levels(request, live, self.options.factor, effort,
-                                              may_change)
+            found, effort = levels.all_levels(request, live, self.options.factor, effort, may_renew)
         return incremental.of_all(found), effort
 
     def _effort(self) -> str:

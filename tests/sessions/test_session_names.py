@@ -276,7 +276,7 @@ def test_a_batch_that_fails_halfway_gives_no_names(monkeypatch: pytest.MonkeyPat
         raise MemoryError
 
     with monkeypatch.context() as patched:
-        patched.setattr(session._rounds, "_refine_more", out_of_memory)
+        patched.setattr(session._rounds, "_improve", out_of_memory)
         with pytest.raises(portpart.OutOfMemory):
             session.apply(batch)
     with pytest.raises(InputError, match="no vertex is called 'x'"):

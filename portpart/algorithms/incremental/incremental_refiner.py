@@ -171,8 +171,8 @@ class IncrementalRefiner:
     def follow_early(self, expected: PredictedOutcome, refine: bool) -> None:
         """Start the update while the batch is being applied, if all that it needs is known.
 
-        The program does nothing if the prediction fails.  Call `follow` next if it held, else
-        `give_up`.
+        The program does nothing if the prediction fails.  `follow` must be called next if it held,
+        else `give_up`.
         """
         self._before = self.total, self.refiner.balance
         try:

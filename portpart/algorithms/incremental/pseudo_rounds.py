@@ -1,7 +1,7 @@
 """Moves vertices out of the pseudo block (iG-kway, dissertation 3.5, algorithm 13).
 
 In a round each vertex without a neighbour of smaller id in the pseudo block moves to its most
-connected block with free capacity.  Ties go to the block with most free capacity, then to the
+connected block with free capacity; of equal blocks to the one with most free capacity, then to the
 first.  If a block becomes overloaded, the longest prefix of moves that fits is applied, ordered by
 decreasing connectivity, then by id.  After a round without moves, vertices that fit nowhere move to
 the block with most free capacity; rebalancing removes the overload.

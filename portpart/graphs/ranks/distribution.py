@@ -173,7 +173,7 @@ def _totals(num_vertices: int, reported: np.ndarray) -> GraphTotals:
 
 
 def _check_names(rank: int, space: ExecutionSpace, expected: Array, reported: Array) -> None:
-    """Raise if the ghosts here differ from those that their owners know."""
+    """Raise if the ghosts here differ from the names that their owners have sent."""
     differ = space.empty(len(reported), np.int8)
     space.parallel_for(len(reported), mark_difference, expected, reported, differ)
     wrong = primitives.positions_of(space, differ)

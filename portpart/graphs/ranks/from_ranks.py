@@ -12,7 +12,7 @@ from portpart.backends import communication
 from portpart.errors import InputError, PortpartError, memory_errors
 from portpart.graphs import (
     checked_rows,
-    home_of,
+    gpu_space_of,
     index_array,
     inspected,
     integral,
@@ -150,7 +150,7 @@ def graph_of_ranks(calls: communication.ProcessCalls, rows: RowsOfRank, device: 
     try:
         space = calls.run(lambda comm: space_of_rank(comm, device, arrays))
         calls, problem = calls_on(calls, space)
-        graph = RankGraph(calls, calls.run(made), home_of(arrays))
+        graph = RankGraph(calls, calls.run(made), gpu_space_of(arrays))
     except PortpartError:
         calls.free()
         raise

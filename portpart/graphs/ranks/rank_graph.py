@@ -12,7 +12,7 @@ import numpy as np
 from portpart import backends
 from portpart.backends import communication
 from portpart.errors import InputError, memory_errors, shown
-from portpart.graphs import Graph, home_of, table
+from portpart.graphs import Graph, gpu_space_of, table
 
 if TYPE_CHECKING:
     from portpart.backends.programs import ExecutionSpace
@@ -215,7 +215,7 @@ def _space(device: Any, arrays: Sequence[Any], cores: int, number: int) -> Execu
     if not isinstance(device, str):
         raise InputError(f"device is {shown(device)}; it must be 'auto', 'cpu', 'cuda' or "
                          "'cuda:N'")
-    space_of_arrays = home_of(arrays) if device == "auto" else None
+    space_of_arrays = gpu_space_of(arrays) if device == "auto" else None
     if space_of_arrays is not None:
         return space_of_arrays
     if device in ("auto", "cpu", "cpu:0"):
