@@ -291,7 +291,7 @@ def test_efforts_and_marks_are_checked() -> None:
     session = portpart.Session(generators.grid_2d(4, 4), 2)
     with pytest.raises(InputError, match="effort"):
         session.apply(session.batch(), "some")
-    with pytest.raises(InputError, match="something else"):
+    with pytest.raises(InputError, match="another graph or session"):
         session.apply(portpart.Session(generators.grid_2d(4, 4), 2).batch())
     with pytest.raises(InputError, match="the mark belongs to"):
         session.undo(portpart.Session(generators.grid_2d(4, 4), 2).mark())

@@ -329,7 +329,7 @@ def test_weights_stay_below_their_limit() -> None:
 def test_a_batch_is_applied_once_and_where_it_was_made() -> None:
     edited = EditableGraph(generators.grid_2d(3, 3))
     batch = edit_small(edited)
-    with pytest.raises(InputError, match="something else"):
+    with pytest.raises(InputError, match="another graph or session"):
         EditableGraph(generators.grid_2d(3, 3)).apply(batch)
     edited.apply(batch)
     with pytest.raises(InputError, match="already"):
