@@ -101,7 +101,7 @@ def test_values_of_a_state_that_is_gone_are_not_made_up() -> None:
     batch.insert_vertices()
     session.apply(batch)
     assert update.km1 == update.value
-    with pytest.raises(AttributeError, match="not known"):
+    with pytest.raises(AttributeError, match="no longer known"):
         update.soed  # noqa: B018
     with pytest.raises(AttributeError, match="no km1"):
         portpart.Session(generators.grid_2d(4, 4), 2).km1  # noqa: B018
