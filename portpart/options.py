@@ -298,8 +298,8 @@ def _check(name: str, value: Any, kinds: tuple[Any, ...], allowed: Range) -> Non
             raise InputError(f"{name} is {shown(value)}; it must be one of {allowed.choices}")
     elif any(map(is_dataclass, kinds)):
         if not isinstance(value, kinds):
-            wanted = ", ".join(kind.__name__ for kind in kinds if kind is not NoneType)
-            raise InputError(f"{name} is {shown(value)}; it must be of {wanted}")
+            needed = ", ".join(kind.__name__ for kind in kinds if kind is not NoneType)
+            raise InputError(f"{name} is {shown(value)}; it must be of {needed}")
     elif str in kinds:
         if not isinstance(value, str):
             raise InputError(f"{name} is {shown(value)}; it must be text")

@@ -163,7 +163,7 @@ class Compiled:
 
 
 def compile_for_gpu(capability: int, kinds: Iterable[str], presets: Iterable[str],
-                    report: Progress = lambda done, asked: None, ranks: bool = False) -> Compiled:
+                    report: Progress = lambda done, total: None, ranks: bool = False) -> Compiled:
     """Fill the cache folder for devices of a compute capability, 90 for 9.0; needs no device.
 
     Parameters
@@ -198,17 +198,17 @@ def compile_for_gpu(capability: int, kinds: Iterable[str], presets: Iterable[str
             for graph in KINDS[kind]() if kind not in OF_NETS else ():
                 note_rank_call(stage.space, cast(graphs.Graph, graph),
                                CallOptions(k, preset=preset))
-        stage.space.ask()
+        stage.space.request()
     made: set[bytes] = set()
-    asked = modules.asked()
-    for number, code in enumerate(asked, 1):
+    requested = modules.requested()
+    for number, code in enumerate(requested, 1):
         made.add(code.wait())
-        report(number, len(asked))
+        report(number, len(requested))
     return Compiled(len(made), sum(map(len, made)), time.perf_counter() - begin)
 
 
 def compile_for_cpu(kinds: Iterable[str], presets: Iterable[str],
-                    report: Progress = lambda done, asked: None) -> Compiled:
+                    report: Progress = lambda done, total: None) -> Compiled:
     """Fill the cache folder for this machine's processor."""
     from portpart.backends.cpu import compile_all
     from portpart.base import cache_folder

@@ -25,10 +25,10 @@ def door(name: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[
     """
     load, names, offered = lazy_loader.attach_stub(name, file)
 
-    def load_whole(wanted: str) -> Any:
+    def load_whole(attribute: str) -> Any:
         with late_signals():  # NumPy cannot be imported again after Ctrl-C
-            found = load(wanted)
-        setattr(sys.modules[name], wanted, found)
+            found = load(attribute)
+        setattr(sys.modules[name], attribute, found)
         return found
 
     return load_whole, names, offered

@@ -36,15 +36,15 @@ def command(device: str, arch: str | None, kinds: str, presets: str, ranks: bool
         raise click.UsageError("--ranks needs --device cuda")
     if device.partition(":")[0] not in ("cpu", "cuda"):
         raise click.UsageError(f"--device is {shown(device)}; it must be cpu, cuda or cuda:1 ...")
-    wanted, names = kinds.split(","), presets.split(",")
+    chosen, names = kinds.split(","), presets.split(",")
     made = {}
     if device.startswith("cuda"):
         for capability in _capabilities(arch, device):
             with counted(quiet, f"compute capability {capability / 10}") as report:
-                made[f"sm_{capability}"] = compile_for_gpu(capability, wanted, names, report, ranks)
+                made[f"sm_{capability}"] = compile_for_gpu(capability, chosen, names, report, ranks)
     else:
         with counted(quiet, "calls") as report:
-            made["cpu"] = compile_for_cpu(wanted, names, report)
+            made["cpu"] = compile_for_cpu(chosen, names, report)
     folder = str(cache_folder.cache_folders()[0])
     if as_json:
         print_json({"folder": folder, **{name: vars(each) for name, each in made.items()}})

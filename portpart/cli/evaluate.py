@@ -53,9 +53,9 @@ def command(
     feasible = evaluation.is_balanced(imbalance)
     costs = None if machine is None else metrics.level_costs(loaded, blocks, machine)
     if as_json:
-        asked = {"requested_imbalance": imbalance, "target": shares}
+        requested = {"requested_imbalance": imbalance, "target": shares}
         cost = {} if costs is None else {"cost": sum(costs.tolist()), "level_costs": costs}
-        print_json(evaluation.as_dict() | cost | {"feasible": feasible} | asked)
+        print_json(evaluation.as_dict() | cost | {"feasible": feasible} | requested)
     else:
         cost = {} if costs is None else cost_facts(costs)
         verdict = f"{'kept' if feasible else 'NOT kept'} (imbalance at most {imbalance:g})"

@@ -72,13 +72,13 @@ def _damaged(name: str, problem: Exception) -> GraphFormatError:
 
 def _filled(array: np.ndarray, stream: Any) -> bool:
     """Read an array's bytes in pieces, so that they are in memory once; return if complete."""
-    room = array.reshape(-1).view(np.uint8)
-    while len(room):
-        piece = stream.read(min(CHUNK, len(room)))
+    rest = array.reshape(-1).view(np.uint8)
+    while len(rest):
+        piece = stream.read(min(CHUNK, len(rest)))
         if not piece:
             return False
-        room[: len(piece)] = np.frombuffer(piece, np.uint8)
-        room = room[len(piece) :]
+        rest[: len(piece)] = np.frombuffer(piece, np.uint8)
+        rest = rest[len(piece) :]
     return True
 
 

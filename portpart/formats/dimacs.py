@@ -26,7 +26,7 @@ COMMENTS, WORDS = b"cpn", b"ae"
 def parse(source: text.Source, rules: text.ReadingRules = text.STRICT) -> Graph:
     """Return the graph of a ``.gr`` file; the third number of a line, if any, is the weight."""
     head = _head(source)
-    weighted = rules.wants_weights(head.width >= text.WEIGHTED_WIDTH)
+    weighted = rules.reads_weights(head.width >= text.WEIGHTED_WIDTH)
     if head.width not in text.WIDTHS or (weighted and head.width < text.WEIGHTED_WIDTH):
         source.refuse(head.line, f"{head.width} numbers, expected "
                       + ("two ends and a weight" if weighted else "two ends, perhaps a weight"))

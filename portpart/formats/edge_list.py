@@ -149,7 +149,7 @@ def parse(source: text.Source, rules: text.ReadingRules = text.STRICT, relabel: 
 
 
 def _rows(source: text.Source, head: EdgeListHeader, rules: text.ReadingRules,
-          asked: Any) -> text.EdgeRows:
+          option: Any) -> text.EdgeRows:
     """Return rows of plain numbers."""
     if head.konect == b"bip":
         source.refuse(1, "a bipartite network numbers its two sides apart; add the number of the "
@@ -157,12 +157,12 @@ def _rows(source: text.Source, head: EdgeListHeader, rules: text.ReadingRules,
     if head.width == 0 and head.num_vertices is None:
         raise GraphFormatError(f"{source.name}: holds no edges")
     width = head.width or min(text.WIDTHS)
-    if head.konect and width == KONECT_WIDTH and asked is None:
+    if head.konect and width == KONECT_WIDTH and option is None:
         columns = text.BY_PLACE
     else:
-        columns = text.columns_of(source, head.line, head.titles, width, asked,
-                                  not rules.wants_weights(True))
-    weighted = rules.wants_weights(columns.weight is not None)
+        columns = text.columns_of(source, head.line, head.titles, width, option,
+                                  not rules.reads_weights(True))
+    weighted = rules.reads_weights(columns.weight is not None)
     if weighted and columns.weight is None:
         source.refuse(head.line, "expected two ends and a weight")
     return text.read_rows(source, text.LineSyntax(COMMENTS), head.begin, width, columns, weighted,

@@ -35,7 +35,7 @@ def parse(source: text.Source, rules: text.ReadingRules = text.STRICT) -> graphs
         source.refuse(size_line[0], f"the matrix is {n} x {columns}; the matrix of a graph is "
                                     'square; portpart.as_hypergraph(file, model="row-net") '
                                     "(--model row-net) makes a hypergraph whose nets are the rows")
-    weighted = rules.wants_weights(field == b"integer")
+    weighted = rules.reads_weights(field == b"integer")
     if weighted:
         _check_values(source, field, symmetry, rules)
     rows = text.read_rows(source, SYNTAX, begin, WIDTHS[field], text.BY_PLACE, weighted, rules)

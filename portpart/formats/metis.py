@@ -132,7 +132,7 @@ def parse(source: Source, rules: ReadingRules = STRICT) -> Graph:
     if not rules.symmetrize and 2 * header.num_edges not in (len(targets), graph.num_arcs):
         line = source.line_of_row(SYNTAX, 0, 0)
         source.refuse(line, f"the header promises {header.num_edges} edges, the lines below hold "
-                            f"{len(targets) / 2:g} (each edge stands on two lines)")
+                            f"{len(targets) / 2:g} (each edge is on two lines)")
     return graph
 
 

@@ -92,13 +92,13 @@ def read_hosts(path: PathLike) -> list[Host]:
     """
     source = read_source(path)
     found: dict[str, list[_Entry]] = {}
-    room = MAX_NAMES + len(source.data)  # each process may have a line
+    allowed = MAX_NAMES + len(source.data)  # each process may have a line
     for number, _, line in source.lines():
         for entry in _entries(source, number, line.decode("utf-8-sig", "replace")):
             found.setdefault(entry.name, []).append(entry)
-            room -= 1
-        if room < 0:
-            source.refuse(number, f"node lists up to here stand for more than {MAX_NAMES} names")
+            allowed -= 1
+        if allowed < 0:
+            source.refuse(number, f"node lists up to here have more than {MAX_NAMES} names")
     if not found:
         raise GraphFormatError(f"{source.name}: no names; a hostfile has the name of a node on "
                                "each line")
@@ -134,7 +134,7 @@ def expand_nodelist(text: str) -> list[str]:
     for word in WORD.findall(text):
         names += _expanded(word)
         if len(names) > MAX_NAMES:
-            raise InputError(f"the node list {shown(text)} stands for more than {MAX_NAMES} names")
+            raise InputError(f"the node list {shown(text)} has more than {MAX_NAMES} names")
     if not names:
         raise InputError(f"the node list {shown(text)} holds no names")
     return names
@@ -165,7 +165,7 @@ def _entries(source: Source, number: int, line: str) -> Iterator[_Entry]:
             yield from here
             here = _named(source, number, word)
         elif not here:
-            source.refuse(number, f"{shown(word)} stands before a name; a line of a hostfile "
+            source.refuse(number, f"{shown(word)} precedes a name; a line of a hostfile "
                                   "begins with the name of a node")
         else:
             _describe(source, number, here, key.lower(), value)
@@ -230,7 +230,7 @@ def _expanded(word: str) -> list[str]:
     for place, part in enumerate(GROUP.split(word)):  # text, ranges, text ... text
         ends = [part] if place % 2 == 0 else _numbers(word, part)
         if len(names) * len(ends) > MAX_NAMES:
-            raise InputError(f"{shown(word)} stands for more than {MAX_NAMES} names")
+            raise InputError(f"{shown(word)} has more than {MAX_NAMES} names")
         names = [name + end for name in names for end in ends]
     for name in names:
         if not NAME.fullmatch(name):
@@ -249,6 +249,6 @@ def _numbers(word: str, ranges: str) -> list[str]:
                              "numbers like 01-04")
         first, last = int(match[1]), int(match[2] or match[1])
         if last - first >= MAX_NAMES - len(numbers):
-            raise InputError(f"{shown(word)} stands for more than {MAX_NAMES} names")
+            raise InputError(f"{shown(word)} has more than {MAX_NAMES} names")
         numbers += [f"{number:0{len(match[1])}}" for number in range(first, last + 1)]
     return numbers

@@ -201,7 +201,7 @@ class MetisPiece:
         if 2 * header.num_edges not in (entries, num_arcs):
             raise GraphFormatError(
                 f"{name}: the header promises {header.num_edges} edges, the lines below hold "
-                f"{entries / 2:g} (each edge stands on two lines)")
+                f"{entries / 2:g} (each edge is on two lines)")
 
 
 @typed_memory_errors

@@ -231,7 +231,7 @@ class _Reader:
             return
         self._objects += 1
         if len(self._open) == MAX_DEPTH:
-            self._refuse(f"objects lie more than {MAX_DEPTH} deep")
+            self._refuse(f"objects are nested more than {MAX_DEPTH} deep")
         kind = attributes.get("type", "")
         if kind == "Cache":  # version 1
             kind = f"L{attributes.get('depth', '')[:1]}Cache"

@@ -254,7 +254,7 @@ def _check_names(names: Sequence[Hashable]) -> None:
     for place, name in enumerate(names):
         word = text.as_bytes(name).strip()
         if b"\n" in word:
-            raise InputError(f"names[{place}] is {shown(name)}; a name must stand on one line")
+            raise InputError(f"names[{place}] is {shown(name)}; a name must be on one line")
         if first.setdefault(word, place) != place:
             raise InputError(f"names[{place}] is {shown(name)}, names[{first[word]}] is "
                              f"{shown(names[first[word]])}: in a file both are the same; "

@@ -173,9 +173,9 @@ def _names(hosts: Sequence[str] | Sequence[Host], count: int, size: int) -> list
     if len(given) > count:
         warnings.warn(f"hosts holds {len(given)} names for {count} nodes; {given[count].name} and "
                       "what follows gets no rank", UserWarning, stacklevel=5)
-    roomy = next((host for host in given[:count] if (host.slots or 0) > size), None)
-    if roomy is not None:
-        warnings.warn(f"{roomy.name} has {roomy.slots} slots for the {size} elements of a node; "
+    larger = next((host for host in given[:count] if (host.slots or 0) > size), None)
+    if larger is not None:
+        warnings.warn(f"{larger.name} has {larger.slots} slots for the {size} elements of a node; "
                       "the others stay idle", UserWarning, stacklevel=5)
     return [host.name for host in given[:count]]
 

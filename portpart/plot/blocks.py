@@ -9,7 +9,7 @@ from portpart.graphs import Blocks, Mesh, held_blocks, held_number
 from portpart.inputs import as_mesh
 from portpart.plot import links
 from portpart.plot.canvas import checked_view, host_points, picture_on
-from portpart.plot.colors import wanted_colors
+from portpart.plot.colors import chosen_colors
 from portpart.plot.elements import draw_elements
 from portpart.plot.points import FEW, Scene, draw_points
 from portpart.plot.raster import Window, checked_window
@@ -105,7 +105,7 @@ def _over_elements(places: np.ndarray, part: Blocks, mesh: Mesh, k: int | None,
                    colors: ArrayLike | None, window: Window | None, view: tuple[float, float],
                    ax: Axes | None) -> Axes:
     blocks, k = links.drawn_blocks(part, mesh.num_elements, k)
-    colours = wanted_colors(colors, k, lambda: links.links_of_mesh(mesh, blocks, k))
+    colours = chosen_colors(colors, k, lambda: links.links_of_mesh(mesh, blocks, k))
     with picture_on(ax, f"{len(blocks):,} elements in {k:,} blocks") as drawn:
         draw_elements(drawn, places, mesh, blocks, colours, window, view)
     return drawn
@@ -118,10 +118,10 @@ def _over_points(places: np.ndarray, part: Blocks | None, given: Any, k: int | N
     if graph is not None and graph.num_vertices != len(places):
         raise InputError(f"{len(places)} points for a graph of {graph.num_vertices} vertices")
     blocks, k = links.drawn_blocks(part, len(places), k, graph)
-    colours = wanted_colors(colors, k, lambda: links.links_of_points(places, blocks, k)
+    colours = chosen_colors(colors, k, lambda: links.links_of_points(places, blocks, k)
                             if graph is None else links.links_between(graph, blocks, k))
-    wanted = edges or ("all" if len(places) <= FEW else "cut")
+    drawn_edges = edges or ("all" if len(places) <= FEW else "cut")
     ends = None if graph is None else links.ends_of_edges(graph)
     with picture_on(ax, f"{len(places):,} vertices in {k:,} blocks") as drawn:
-        draw_points(drawn, Scene(places, colours[blocks], blocks, ends, wanted), window, view)
+        draw_points(drawn, Scene(places, colours[blocks], blocks, ends, drawn_edges), window, view)
     return drawn

@@ -76,7 +76,7 @@ def colors_of(links: csr_array) -> np.ndarray:
     return palette(max(len(FIRST), int(coloring.max(initial=0)) + 1))[coloring]
 
 
-def wanted_colors(colors: ArrayLike | None, k: int, links: Callable[[], csr_array]) -> np.ndarray:
+def chosen_colors(colors: ArrayLike | None, k: int, links: Callable[[], csr_array]) -> np.ndarray:
     """Return the caller's colours of `k` blocks, or by default those of blocks with `links`."""
     return colors_of(links()) if colors is None else checked_colors(colors, k)
 

@@ -243,14 +243,14 @@ def _upright(places: np.ndarray) -> np.ndarray:
 
 def _side_by_side(places: np.ndarray, members: list[np.ndarray]) -> np.ndarray:
     """Place components in rows, the largest first, each in a box whose area depends on its size."""
-    room = np.sqrt(sum(len(own) for own in members)) if members else 0.0
+    row_width = np.sqrt(sum(len(own) for own in members)) if members else 0.0
     placed = np.zeros_like(places)
     left = below = height = 0.0
     for own in members:
         side = np.sqrt(len(own))
         low = places[own].min(axis=0)
         width, tall = np.ptp(places[own], axis=0) * side
-        if left and left + width > 1.1 * room:
+        if left and left + width > 1.1 * row_width:
             left, below, height = 0.0, below - height - 0.4 * side - 0.3, 0.0
         placed[own] = (places[own] - low) * side + (left, below - tall)
         left += width + 0.35 * side + 0.3
@@ -296,8 +296,8 @@ def disc_radii(places: np.ndarray, weights: np.ndarray, share: float = DISC_SHAR
     if len(radii) < 2:
         return radii
     apart, near = cKDTree(places).query(places, k=2)
-    room = apart[:, 1] / np.maximum(1e-12, radii + radii[near[:, 1]])
-    return radii * np.clip(0.95 * np.quantile(room, 0.1), 0.3, 1)
+    ratios = apart[:, 1] / np.maximum(1e-12, radii + radii[near[:, 1]])
+    return radii * np.clip(0.95 * np.quantile(ratios, 0.1), 0.3, 1)
 
 
 def gathered(places: np.ndarray, part: np.ndarray, links: csr_array) -> np.ndarray:

@@ -11,10 +11,10 @@ from portpart.errors import InputError
 from portpart.graphs import Blocks, EitherGraph, GraphLike
 from portpart.metrics import block_weights as weights_of_blocks
 from portpart.plot.canvas import INK, PALE, host_points, picture_on
-from portpart.plot.colors import wanted_colors
+from portpart.plot.colors import chosen_colors
 from portpart.plot.layouts import disc_radii, gathered, layout, middles, places_of_blocks
 from portpart.plot.links import Ends, drawn_blocks, either_graph, ends_of_edges, links_between
-from portpart.plot.points import FEW, Scene, draw_points, wanted_ends
+from portpart.plot.points import FEW, Scene, draw_points, drawn_ends
 from portpart.plot.raster import filled_image, reach_of, window_of
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def graph(graph: GraphLike, part: Blocks | None = None, *, points: ArrayLike | N
     links = links_between(shown, blocks, k)
     places = (gathered(layout(shown), blocks, links) if points is None
               else checked_points(points, shown))
-    colours = wanted_colors(colors, k, lambda: links)
+    colours = chosen_colors(colors, k, lambda: links)
     scene = Scene(places, colours[blocks], blocks, ends_of_edges(shown), "all")
     title = f"{n:,} vertices" + (f" in {k:,} blocks" if part is not None else "")
     with picture_on(ax, title) as drawn:
@@ -105,7 +105,7 @@ def _draw_large(ax: Axes, scene: Scene) -> None:
     reach = reach_of(scene.points, None)
     image = filled_image(scene.points, scene.colours, np.minimum(reach, 3 * np.median(reach)),
                          window)
-    tails, heads = sampled(wanted_ends(scene))
+    tails, heads = sampled(drawn_ends(scene))
     lines = np.stack([scene.points[tails], scene.points[heads]], axis=1)
     cut = scene.part[tails] != scene.part[heads]
     opacity = np.where(cut, np.clip(1500 / max(1, cut.sum()), 0.04, 0.4), 0.25)
@@ -168,7 +168,7 @@ def quotient(graph: GraphLike, part: Blocks, *, points: ArrayLike | None = None,
         places = places_of_blocks(links)
     else:
         places = middles(checked_points(points, shown), blocks, k)
-    colours = wanted_colors(colors, k, lambda: links)
+    colours = chosen_colors(colors, k, lambda: links)
     with picture_on(ax, f"{k:,} blocks and the weight between them") as drawn:
         radii = disc_radii(places, weights_of_blocks(shown, blocks, k or None))
         _draw_blocks(drawn, places, radii, colours, links)
@@ -196,5 +196,5 @@ def _draw_blocks(ax: Axes, places: np.ndarray, radii: np.ndarray, colours: np.nd
         for block, place in enumerate(places):
             ax.text(*place, str(block), ha="center", va="center", fontsize=8, zorder=3,
                     color="white" if colours[block] @ (0.3, 0.6, 0.1) < 0.45 else "black")
-    room = radii.max(initial=0) * 1.15
-    ax.set(xlim=(left - room, right + room), ylim=(low - room, high + room))
+    border = radii.max(initial=0) * 1.15
+    ax.set(xlim=(left - border, right + border), ylim=(low - border, high + border))

@@ -85,7 +85,7 @@ def edge_lines(scene: Scene, window: Window) -> LineCollection:
     """Return the edges to draw: dark between blocks, in the colour of their block inside."""
     from matplotlib.collections import LineCollection
 
-    tails, heads = wanted_ends(scene)
+    tails, heads = drawn_ends(scene)
     points = scene.points[:, :2]
     low, high = np.minimum(points[tails], points[heads]), np.maximum(points[tails], points[heads])
     seen = ((high[:, 0] >= window[0]) & (low[:, 0] <= window[1])
@@ -101,7 +101,7 @@ def edge_lines(scene: Scene, window: Window) -> LineCollection:
                           zorder=1.5)
 
 
-def wanted_ends(scene: Scene) -> Ends:
+def drawn_ends(scene: Scene) -> Ends:
     """Return the ends of the edges to draw; edges between blocks last."""
     if scene.ends is None or scene.edges == "none":
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
@@ -128,7 +128,7 @@ def _in_space(ax: Axes, scene: Scene) -> None:
     from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
     few = len(scene.points) <= FEW
-    tails, heads = wanted_ends(scene)
+    tails, heads = drawn_ends(scene)
     cut = scene.part[tails] != scene.part[heads]
     colours = np.where(cut[:, None], 0.1, scene.colours[tails])
     lines = np.stack([scene.points[tails], scene.points[heads]], axis=1)

@@ -30,9 +30,9 @@ def window_of(points: np.ndarray, margin: float = 0.02) -> Window:
     """Return the left, right, lower and upper end of a window around all points."""
     low, high = points[:, :2].min(axis=0), points[:, :2].max(axis=0)
     widest = float((high - low).max())
-    room = margin * widest or 1.0
-    return (float(low[0] - room), float(high[0] + room),
-            float(low[1] - room), float(high[1] + room))
+    border = margin * widest or 1.0
+    return (float(low[0] - border), float(high[0] + border),
+            float(low[1] - border), float(high[1] + border))
 
 
 def checked_window(window: Sequence[float] | None) -> Window | None:

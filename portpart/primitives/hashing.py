@@ -83,7 +83,7 @@ A row of a narrow and one of the widest team fit the shared memory of a CUDA blo
 
 
 @kl.device
-def home_slot(key, begin, end):
+def first_slot(key, begin, end):
     """Return the slot where the search for `key` in the row begin ... end-1 starts."""
     hashed = (kl.int64(key) * 2654435769) & 0xFFFFFFFF
     return begin + ((hashed * (end - begin)) >> 32)
@@ -101,7 +101,7 @@ def seen_at(keys, slot, key):
 @kl.device
 def claim_slot_in_team(keys, begin, end, key):
     """Return the slot of `key` in a row that only this team uses; claim one for a new key."""
-    slot = home_slot(key, begin, end)
+    slot = first_slot(key, begin, end)
     found = seen_at(keys, slot, key)
     while (found != EMPTY) & (found != key):
         slot += 1

@@ -114,12 +114,12 @@ class Shares(kl.Record):
 
 @dataclass(frozen=True)
 class TeamCounters(kl.Static):
-    """Counters in a team's own memory: up to `room` bins of a type.
+    """Counters in a team's own memory: up to `capacity` bins of a type.
 
     Shares are far smaller than 2^31 keys, so int32 holds their counts, if not sums of weights.
     """
 
-    room: int
+    capacity: int
     counter: kl.Word
 
 
@@ -129,7 +129,7 @@ def count_share(share, keys, weights, shares: Shares, stripes, own_memory: TeamC
 
     Each lane reads four keys before it counts the first of them, so that the loads overlap.
     """
-    own = kl.team_array(own_memory.counter, own_memory.room)
+    own = kl.team_array(own_memory.counter, own_memory.capacity)
     for key in range(kl.lane(), shares.bins, kl.team_size()):
         own[key] = 0
     kl.team_sync()

@@ -120,13 +120,13 @@ def places_among_ranks(comm: Communicator, space: ExecutionSpace, numbers: Array
     low, high = (int(each) for each in borders[comm.rank : comm.rank + 2])
     order, counts = grouped(space, Owners(first=space.asarray(borders)), comm.size, numbers)
     received = yield Message([Part([gather(space, numbers, order)], counts)])
-    asked = received.parts[0]
-    there, count = asked.columns[0], len(asked.columns[0])
+    requests = received.parts[0]
+    there, count = requests.columns[0], len(requests.columns[0])
     marks, answers = space.zeros(high - low, np.int8), space.empty(count, np.int64)
     space.parallel_for(count, mark_number, there, low, marks)
     space.parallel_for(count, place_number, there, low, offsets_from_counts(space, marks), answers)
     kind = np.int32 if end < 2**31 else np.int64
-    received = yield Message([Part([answers], asked.counts, [kind])], [count])
+    received = yield Message([Part([answers], requests.counts, [kind])], [count])
     before = np.cumsum(received.words[:, 0]) - received.words[:, 0]
     firsts = np.concatenate([[0], np.cumsum(counts)])
     result = space.empty(len(numbers), np.int64)

@@ -15,7 +15,7 @@ from portpart import generators
 from portpart.algorithms.mapping.mappers import list_algorithms
 from portpart.api import compile_ahead
 from portpart.backends.cpu.space import CpuSpace
-from portpart.backends.cuda.compile import ask, ask_resident
+from portpart.backends.cuda.compile import request, request_resident
 from portpart.backends.cuda.dry_run import DryRunSpace
 from portpart.backends.cuda.program_text import ProgramText
 from portpart.backends.cuda.translate import DIRECT
@@ -30,10 +30,10 @@ class Words(dict):
 
     quick = False
 
-    def ask(self, words: str, text: Any, quick: bool = False, later: bool = False) -> None:
+    def request(self, words: str, text: Any, quick: bool = False, later: bool = False) -> None:
         self[words] = text
 
-    def ask_together(self, parts: Any, head: str, quick: bool) -> None:
+    def request_together(self, parts: Any, head: str, quick: bool) -> None:
         self.update(parts)
 
 
@@ -58,13 +58,13 @@ class Watched(CpuSpace):
         self.kinds.append(kind)
         stage = DryRunSpace(self.rehearsed)
         call(stage)
-        stage.ask()
+        stage.request()
         self.used.clear()
 
     def parallel_for(self, n: int, kernel: Any, *args: Any, team: int = 1) -> None:
         if n > 0:
             asked = Words()
-            ask(asked, (kernel, tuple(map(tag_of, kernel.flattened(args))), team), DIRECT)
+            request(asked, (kernel, tuple(map(tag_of, kernel.flattened(args))), team), DIRECT)
             self.launched.add(kernel.name)
             if not asked.keys() <= self.rehearsed.keys():
                 self.launched_late.add(kernel.name)
@@ -72,7 +72,7 @@ class Watched(CpuSpace):
         super().parallel_for(n, kernel, *args, team=team)
 
     def executable(self, program: Any) -> Any:
-        ask_resident(self.used, ProgramText(program))
+        request_resident(self.used, ProgramText(program))
         return super().executable(program)
 
     @property

@@ -55,7 +55,7 @@ def test_every_kind_of_hostfile_gives_names_and_slots(name: str, tmp_path: Path)
 @pytest.mark.parametrize(("text", "message"), [
     ("", "no names; a hostfile has"),
     ("# nothing\n\n", "no names"),
-    ("slots=4\n", ":1: 'slots=4' stands before a name"),
+    ("slots=4\n", ":1: 'slots=4' precedes a name"),
     ("a\nb cores=4\n", ":2: unknown key 'cores'; known are slots, max_slots"),
     ("a slots=x\n", "the slots of 'a' are 'x'; a positive integer"),
     ("a slots=0\n", "the slots of 'a' are '0'"),
@@ -68,10 +68,10 @@ def test_every_kind_of_hostfile_gives_names_and_slots(name: str, tmp_path: Path)
     ("node01 4\n", "'4' is not the name of a node; slots are written node01:4"),
     ("^node01\n", "'^node01' is not the name"),
     (b"left \xff right", "is not the name of a node"),
-    ("n[0-99999]\n" * 4, ":3: node lists up to here stand for more than 262144 names"),
+    ("n[0-99999]\n" * 4, ":3: node lists up to here have more than 262144 names"),
     (b"a\0b\n", "is not the name of a node"),
     ("node[1-", "is not the name of a node"),
-    ("n[0-99999999]", ":1: 'n[0-99999999]' stands for more than 262144 names"),
+    ("n[0-99999999]", ":1: 'n[0-99999999]' has more than 262144 names"),
     ("(null)\n", "'(null)' is not the name of a node"),
     ("None assigned\nx/y\n", ":2: 'x/y' is not the name"),
 ])

@@ -181,7 +181,7 @@ def test_blanks_around_names_do_not_count(names: list[str], tmp_path: Path) -> N
     (["a", "b", "a"], r"names\[2\] is 'a', names\[0\] is 'a'"),
     ([1, "1", "b"], r"names\[1\] is '1', names\[0\] is 1"),
     (["a", "a ", "b"], r"names\[1\] is 'a '"),
-    (["a", "b", "c\nd"], r"names\[2\] is 'c\\nd'; a name must stand on one line"),
+    (["a", "b", "c\nd"], r"names\[2\] is 'c\\nd'; a name must be on one line"),
 ])
 def test_names_that_no_reader_tells_apart_are_not_written(
     names: list[Any], message: str, tmp_path: Path

@@ -40,7 +40,7 @@ def joined(space: ExecutionSpace, arrays: Column, dtype: DTypeLike, slack: int =
     if len(of_host) == len(arrays):
         together = np.concatenate(of_host) if of_host else np.empty(0, dtype)
         together = together.astype(dtype, copy=False)
-        return space.with_room(together, slack) if slack else space.asarray(together)
+        return space.with_slack(together, slack) if slack else space.asarray(together)
     result = space.empty(sum(map(len, arrays)) + slack, dtype)
     place = 0
     for array in arrays:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from portpart.backends.language import Words
-from portpart.backends.programs import roomy
+from portpart.backends.programs import reserved
 from portpart.options import derived, option, option_class
 
 # Parameters of refinement ----------------------------------------------------------------------
@@ -192,7 +192,7 @@ class RefinementSizes:
         `self` has the sizes of the finest graph; sizes that follow from the numbers of arcs and
         blocks are the same for all graphs.
         """
-        return replace(self, vertices=roomy(vertices, self.vertices),
+        return replace(self, vertices=reserved(vertices, self.vertices),
                        finest=max(self.vertices, self.finest))
 
 

@@ -50,8 +50,8 @@ LARGE_ARC_WEIGHT = 1000
 class Refiner:
     """Work arrays for a hierarchy, and refinement of its levels from coarse to fine.
 
-    Work arrays are as long as the refined graph needs, and not shorter than `ROOMY`; a finer graph
-    gets longer ones.
+    Work arrays are as long as the refined graph needs, but not shorter than `MIN_RESERVED`; a finer
+    graph gets longer ones.
 
     Parameters
     ----------

@@ -148,7 +148,7 @@ class Posting:
 
     send: programs.Array
     numbers: np.ndarray
-    room: Callable[[int], programs.Array]
+    allocate: Callable[[int], programs.Array]
     recv: Any = field(default=None, init=False)
     reported: Any = field(default=None, init=False)
 
@@ -161,7 +161,7 @@ def post(postings: Sequence[Posting], max_count: int) -> None:
     numbers = np.array([each.numbers for each in postings])
     for rank, each in enumerate(postings):
         each.reported = numbers[:, rank].copy()
-        each.recv = _check(rank, each.room, int(numbers[:, rank, 0].sum()))
+        each.recv = _check(rank, each.allocate, int(numbers[:, rank, 0].sum()))
     _copy_parts(postings, numbers[:, :, 0], max_count)
 
 

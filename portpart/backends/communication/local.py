@@ -160,9 +160,9 @@ class _Rank:
         self._turns.step(self.rank, parcel)
 
     def post(self, send: Array, numbers: np.ndarray,
-             room: Callable[[int], Array]) -> tuple[Array, np.ndarray]:
+             allocate: Callable[[int], Array]) -> tuple[Array, np.ndarray]:
         publish([send])
-        posting = exchange.Posting(send, numbers, room)
+        posting = exchange.Posting(send, numbers, allocate)
         self._turns.step(self.rank, posting)
         return posting.recv, posting.reported
 
@@ -330,7 +330,7 @@ class One:
         transfer_of(parcel.recv_counts).copy(parcel.recv_counts, parcel.send_counts)
 
     def post(self, send: Array, numbers: np.ndarray,
-             room: Callable[[int], Array]) -> tuple[Array, np.ndarray]:
+             allocate: Callable[[int], Array]) -> tuple[Array, np.ndarray]:
         """Return the data that is sent."""
         require_numbers(send, numbers, self.size)
         return send[: int(numbers[0, 0])], numbers

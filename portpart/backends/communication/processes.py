@@ -177,12 +177,12 @@ class ProcessRanks(ABC):
         self._deliver(parcel.send, sent, parcel.recv[: int(arriving.sum())], arriving)
 
     def post(self, send: Array, numbers: np.ndarray,
-             room: Callable[[int], Array]) -> tuple[Array, np.ndarray]:
+             allocate: Callable[[int], Array]) -> tuple[Array, np.ndarray]:
         """See `Communicator`."""
         protocol.require_numbers(send, numbers, self.size)
         given = np.ascontiguousarray(numbers)
         reported = self._exchanged(given)
-        recv = room(int(reported[:, 0].sum()))
+        recv = allocate(int(reported[:, 0].sum()))
         self._deliver(send, given[:, 0], recv, reported[:, 0])
         return recv, reported
 

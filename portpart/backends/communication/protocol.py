@@ -114,7 +114,7 @@ class Communicator(Protocol):
         """Send each rank its part of an array; store the parts that arrive and their lengths."""
 
     def post(self, send: Array, numbers: np.ndarray,
-             room: Callable[[int], Array]) -> tuple[Array, np.ndarray]:
+             allocate: Callable[[int], Array]) -> tuple[Array, np.ndarray]:
         """Send each rank its part of an array, and some numbers. The receiver need not know the
         length.
 
@@ -124,8 +124,8 @@ class Communicator(Protocol):
             One part for each rank, in order.
         numbers : numpy.ndarray of int64, shape (ranks, count)
             Numbers for each rank; the first one is the length of its part.
-        room : callable
-            ``room(length)`` returns an array of the type of `send` for the parts that arrive.
+        allocate : callable
+            ``allocate(length)`` returns an array of the type of `send` for the parts that arrive.
 
         Returns
         -------

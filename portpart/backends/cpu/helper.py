@@ -68,8 +68,8 @@ class Queue:
         with self._change:
             job.size = size
             self._jobs.append(job)
-            wanted = self._usable and len(self._jobs) >= ENOUGH
-            if wanted and self._thread is None and has_a_core():
+            needed = self._usable and len(self._jobs) >= ENOUGH
+            if needed and self._thread is None and has_a_core():
                 self._thread = threading.Thread(target=self._serve, daemon=True)
                 self._thread.start()
             self._change.notify()

@@ -55,14 +55,14 @@ class KernelCache:
         launches.
         """
         keys = keys_of(program)
-        ask_together(self.modules, keys, PACKED, quick)
+        request_together(self.modules, keys, PACKED, quick)
         return {id(step): self._function(key, PACKED, quick)
                 for step, key in zip(program.launches(), keys, strict=True)}
 
-    def ask_packed(self, programs: Sequence[Program], quick: bool) -> None:
+    def request_packed(self, programs: Sequence[Program], quick: bool) -> None:
         """Start to compile the kernels of several programs in parallel, for `packed`."""
         keys = dict.fromkeys(key for program in programs for key in keys_of(program))
-        ask_together(self.modules, list(keys), PACKED, quick)
+        request_together(self.modules, list(keys), PACKED, quick)
 
     def resident(self, text: ProgramText, waits: bool,
                  walked: Walked | None = None) -> ResidentKernel:
@@ -72,7 +72,7 @@ class KernelCache:
     def _function(self, key: Key, entry: str, quick: bool) -> Function:
         with self._lock:
             if (key, entry) not in self._functions:
-                code = ask(self.modules, key, entry, quick).wait()
+                code = request(self.modules, key, entry, quick).wait()
                 if code not in self._loaded:
                     self._loaded[code] = loaded(self.cupy, code)
                 function = self._loaded[code].get_function(symbol_of(key, entry))
@@ -114,10 +114,10 @@ class ResidentKernel:
         """Whether its code is available, or has been requested."""
         return self._code is not None
 
-    def ask(self) -> None:
+    def request(self) -> None:
         """Request the kernel if the program must wait for it."""
         if self._code is None and self._waits:
-            self._code = ask_resident(self._modules, self._text)
+            self._code = request_resident(self._modules, self._text)
 
     def walked(self, launches: int) -> None:
         """Count a run without the kernel."""
@@ -127,7 +127,7 @@ class ResidentKernel:
         """Return the function, or None while it is not available."""
         if self._function is None:
             if self._code is None and (self._waits or self._walked.left <= 0):
-                self._code = ask_resident(self._modules, self._text)
+                self._code = request_resident(self._modules, self._text)
             if self._code is not None and (self._waits or self._code.is_there):
                 module = loaded(self._cupy, self._code.wait())
                 self._function = module.get_function(self._text.symbol)
@@ -152,20 +152,20 @@ def keys_of(program: Program) -> list[Key]:
     return [(step.kernel, tuple(map(tag_of, step.args)), step.team) for step in program.launches()]
 
 
-def ask(modules: Modules, key: Key, entry: str, quick: bool = False) -> Code:
+def request(modules: Modules, key: Key, entry: str, quick: bool = False) -> Code:
     """Request a kernel, to be launched from Python or for programs that are not resident."""
-    return modules.ask(_words(key, entry), lambda: CUDA_PRELUDE + _text(key, entry), quick)
+    return modules.request(_words(key, entry), lambda: CUDA_PRELUDE + _text(key, entry), quick)
 
 
-def ask_together(modules: Modules, keys: list[Key], entry: str, quick: bool) -> None:
+def request_together(modules: Modules, keys: list[Key], entry: str, quick: bool) -> None:
     """Request kernels, several per module."""
     parts = ((_words(key, entry), partial(_text, key, entry)) for key in keys)
-    modules.ask_together(parts, CUDA_PRELUDE, quick)
+    modules.request_together(parts, CUDA_PRELUDE, quick)
 
 
-def ask_resident(modules: Modules, text: ProgramText) -> Code:
+def request_resident(modules: Modules, text: ProgramText) -> Code:
     """Request the kernel of a resident program, compiled during other work if possible."""
-    return modules.ask(text.words, lambda: CUDA_PRELUDE + text.write(), later=modules.quick)
+    return modules.request(text.words, lambda: CUDA_PRELUDE + text.write(), later=modules.quick)
 
 
 def symbol_of(key: Key, entry: str) -> str:

@@ -29,9 +29,9 @@ class Places:
         """
         front: list[list[str]] = [[] for _ in live]
         inner: list[set[str]] = [set() for _ in live]
-        wanted = [pending & mentioned(node) for node in live]
+        mentions = [pending & mentioned(node) for node in live]
         for name in self.typed.variables:
-            users = [i for i, names in enumerate(wanted) if name in names]
+            users = [i for i, names in enumerate(mentions) if name in names]
             if not users:
                 continue
             if self._inside(name, [live[i] for i in users]):

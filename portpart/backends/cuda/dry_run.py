@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from portpart.backends.cuda.compile import Key, ask_resident, ask_together, keys_of
+from portpart.backends.cuda.compile import Key, keys_of, request_resident, request_together
 from portpart.backends.cuda.modules import Modules
 from portpart.backends.cuda.program_text import ProgramText
 from portpart.backends.cuda.segments import segments_of
@@ -49,12 +49,12 @@ class DryRunSpace(ExecutionSpace):
     def __init__(self, modules: Modules) -> None:
         super().__init__()
         self.modules = modules
-        self._wanted: dict[str, dict[Key, None]] = {DIRECT: {}, PACKED: {}}
+        self._needed: dict[str, dict[Key, None]] = {DIRECT: {}, PACKED: {}}
 
-    def ask(self) -> None:
+    def request(self) -> None:
         """Request the kernels that were used since the last request."""
-        for entry, keys in self._wanted.items():
-            ask_together(self.modules, list(keys), entry, quick=entry == PACKED)
+        for entry, keys in self._needed.items():
+            request_together(self.modules, list(keys), entry, quick=entry == PACKED)
             keys.clear()
 
     def empty(self, n: int, dtype: DTypeLike) -> Array:
@@ -83,15 +83,15 @@ class DryRunSpace(ExecutionSpace):
 
     def parallel_for(self, n: int, kernel: Kernel, *args: Bound, team: int = 1) -> None:
         key = (kernel, tuple(map(tag_of, kernel.flattened(args))), team)
-        self._wanted[DIRECT][key] = None
+        self._needed[DIRECT][key] = None
 
     def executable(self, program: Program) -> Executable:
         for segment in segments_of(program):
             text = ProgramText(segment)
             if not self.modules.quick or self.modules.kept(text.words) is not None:
-                ask_resident(self.modules, text)
+                request_resident(self.modules, text)
             else:
-                self._wanted[PACKED].update(dict.fromkeys(keys_of(segment)))
+                self._needed[PACKED].update(dict.fromkeys(keys_of(segment)))
         return _Unrun()
 
 
@@ -124,7 +124,7 @@ class CudaDryRuns:
                 if cache_folder.read(note) is None:
                     with suppress(Exception), cache_folder.postponed() as found:
                         call(self.space)
-                    self.space.ask()
+                    self.space.request()
                     WRITING.submit(lambda: cache_folder.write_all(found))
                     WRITING.submit(lambda: NOW.submit(  # the last
                         lambda: cache_folder.write(note, kind.encode())))

@@ -50,7 +50,7 @@ class Modules:
         self._shared: dict[str, bytes | None] = {}
         self._lock = threading.Lock()
 
-    def ask(self, words: str, text: Text, quick: bool = False, later: bool = False) -> Code:
+    def request(self, words: str, text: Text, quick: bool = False, later: bool = False) -> Code:
         """Return the code of a module, which is compiled in threads unless it is cached.
 
         Parameters
@@ -64,12 +64,12 @@ class Modules:
         later : bool
             Whether no caller waits for it.
         """
-        self.ask_together([(words, text)], "", quick, later)
+        self.request_together([(words, text)], "", quick, later)
         return self._codes[self.file_of(words, quick)]
 
-    def ask_together(self, parts: Iterable[tuple[str, Text]], head: str, quick: bool,
+    def request_together(self, parts: Iterable[tuple[str, Text]], head: str, quick: bool,
                      later: bool = False) -> None:
-        """Request parts, several in a module after `head`; `ask` returns the code of each."""
+        """Request parts, several in a module after `head`; `request` returns the code of each."""
         with self._lock:
             missing = {self.file_of(words, quick): text for words, text in parts
                        if self._kept(words, quick) is None}
@@ -85,7 +85,7 @@ class Modules:
         with self._lock:
             return self._kept(words, False)
 
-    def asked(self) -> list[Code]:
+    def requested(self) -> list[Code]:
         """Return all code that has been requested."""
         with self._lock:
             return list(self._codes.values())

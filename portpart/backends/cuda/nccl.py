@@ -36,9 +36,9 @@ from portpart.backends.cuda.slots import (
     LARGEST,
     SlotKernels,
     Slots,
-    most_bytes,
+    limits_between,
+    max_bytes,
     others,
-    room_between,
 )
 from portpart.backends.cuda.space import import_cupy
 from portpart.backends.cuda.transfer import device_transfer
@@ -221,9 +221,9 @@ class Nccl(Mpi):
         self.settle()
 
     def post(self, send: Array, numbers: np.ndarray,
-             room: Callable[[int], Array]) -> tuple[Array, np.ndarray]:
+             allocate: Callable[[int], Array]) -> tuple[Array, np.ndarray]:
         """See `Communicator`."""
-        found = super().post(send, numbers, room)
+        found = super().post(send, numbers, allocate)
         self.settle()
         return found
 
@@ -305,12 +305,12 @@ class Nccl(Mpi):
         lengths = np.zeros((self.size, 2), np.int64)
         lengths[self.rank] = len(parcel.send), len(parcel.recv)
         super().all_reduce(lengths.reshape(-1), 0, lengths.size, SUM)
-        room = room_between(lengths)
-        if most_bytes(room, parcel.send.itemsize) > LARGEST:
+        limits = limits_between(lengths)
+        if max_bytes(limits, parcel.send.itemsize) > LARGEST:
             return None
         if self._slot_kernels is None:
             self._slot_kernels = SlotKernels(self._cupy, self.size)
-        return Slots(self._slot_kernels, parcel, room, self.rank)
+        return Slots(self._slot_kernels, parcel, limits, self.rank)
 
     def _exchange_slots(self, slots: Slots) -> None:
         """Begin an exchange whose lengths the host does not know."""

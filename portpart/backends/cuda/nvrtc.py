@@ -131,7 +131,7 @@ def _compiled(text: str, target: Target, options: tuple[str, ...]) -> bytes:
 
 FOLDER, IN_MEMORY = "CUPY_CACHE_DIR", "CUPY_CACHE_IN_MEMORY"
 
-_ROOM = 1 << 20
+_NEEDED = 1 << 20
 """Bytes that a folder must accept: about the size of the largest kernel."""
 
 
@@ -148,7 +148,7 @@ def do_without_folder() -> None:
             raise FileNotFoundError("no user folder is known")
         make_folder(Path(folder))
         with tempfile.TemporaryFile(dir=folder) as file:
-            file.write(bytes(_ROOM))
+            file.write(bytes(_NEEDED))
     except OSError as problem:
         os.environ[IN_MEMORY] = "1"
         # CuPy 14 makes its folder when it is imported, even if it keeps nothing there

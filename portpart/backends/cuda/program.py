@@ -162,10 +162,10 @@ class CudaExecutable:
         if self._kernel is not None:
             self._kernel.walked(self.space.counters.launches - before)
 
-    def asks(self) -> bool:
+    def is_requested(self) -> bool:
         """Whether its resident kernel is kept, or is compiled now because nothing else can run."""
         if self.space.program_mode == RESIDENT:
-            self._resident_kernel().ask()
+            self._resident_kernel().request()
         return self.space.program_mode == RESIDENT and self._resident_kernel().is_kept
 
     @property

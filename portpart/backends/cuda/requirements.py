@@ -42,11 +42,11 @@ def check_program(program: Program) -> None:
               for number, array in enumerate(shared_arrays(step.kernel.team_arrays).values())}
     needed = sum(BLOCK // team * array.nbytes for team, _, array in arrays)
     table = 8 * sum(1 + len(step.args) for step in launches)
-    room = SHARED_BYTES - WORD_BYTES - table
-    if needed > room:
+    space = SHARED_BYTES - WORD_BYTES - table
+    if needed > space:
         raise KernelTypeError(f"the team arrays of program {program.name!r} take {needed} bytes of "
                               f"a block together, and with its table of {table} bytes there are "
-                              f"{room}; make them smaller or alike")
+                              f"{space}; make them smaller or alike")
     given = 8 * ProgramTable(program.used_slots()).sizes.values
     if given > ARGUMENT_BYTES:
         raise KernelTypeError(f"program {program.name!r} is given {given} bytes of addresses and "

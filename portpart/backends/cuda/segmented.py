@@ -68,7 +68,7 @@ class SegmentedExecutable:
     program : Program
     compiled : callable
         Compiles a program without communication.
-    ask : callable, optional
+    request : callable, optional
         Requests the code of such programs, to be compiled in parallel.
     profiling : bool
         Whether runs measure the time of each step of communication.
@@ -76,20 +76,20 @@ class SegmentedExecutable:
 
     def __init__(self, space: ExecutionSpace, program: Program,
                  compiled: Callable[[Program], Repeatable],
-                 ask: Callable[[Sequence[Any]], None] = lambda programs: None,
+                 request: Callable[[Sequence[Any]], None] = lambda programs: None,
                  profiling: bool = False) -> None:
         self.space, self.program = space, program
         self.segments = Segments(program)
         self.laps = [(0, 0.0)] * len(self.segments.line) if profiling else None
         self._executables = {id(each): compiled(each) for each in self.segments.programs()}
-        ask(list(self._executables.values()))
+        request(list(self._executables.values()))
         self._bindings = Bindings(program.used_slots())
         self.exchanged = list(slots_of(program.communication()))[:1]
-        self.wanted = sorted(self.segments.read_by_host,
+        self.needed = sorted(self.segments.read_by_host,
                              key=lambda each: (each.slot.name, each.index))
         counts = [part.step.count for part in self.segments.line
                   if isinstance(part, Exchange) and isinstance(part.step, AllReduce)]
-        self.are_counts = [each in counts for each in self.wanted]
+        self.are_counts = [each in counts for each in self.needed]
         self._scratch = [slot for slot in self.segments.own if slot.scratch]
         self._words = [slot for slot in self.segments.own if slot.words]
 
@@ -192,11 +192,11 @@ class SegmentedRun:
         self._wait = wait
         self._marks: list[tuple[int, Any, Any]] = []
         self.line = executable.segments.line
-        self._given, self._bound, self._wanted = given, bound, executable.wanted
+        self._given, self._bound, self._needed = given, bound, executable.needed
         self._are_counts = executable.are_counts
         self.known: Known = tuple(
             None if each not in known else self._value(number, known[each])
-            for number, each in enumerate(self._wanted))
+            for number, each in enumerate(self._needed))
         self.arrays: Sequence[Array] = [bound[slot.name] for slot in executable.exchanged]
 
     def _value(self, place: int, number: int) -> int:
@@ -219,20 +219,20 @@ class SegmentedRun:
         """Run together with the runs of other ranks."""
         SideBySide(runs, prepared).run(goes_on)
 
-    def wanted_at(self, place: int) -> int | None:
+    def needed_at(self, place: int) -> int | None:
         """Return the element that must be known before the part at a place, if any."""
         part, element = self.line[place], cast(Any, None)
         if isinstance(part, Exchange):
             element = part.step.count if isinstance(part.step, AllReduce) else None
         elif not isinstance(part, (Segment, Jump)):
             element = part.flag
-        return self._wanted.index(element) if isinstance(element, Element) else None
+        return self._needed.index(element) if isinstance(element, Element) else None
 
     def changed_at(self, place: int) -> list[int]:
         """Return the elements that the part at a place may change."""
         part = self.line[place]
         if isinstance(part, (Segment, Exchange)):
-            return [number for number, each in enumerate(self._wanted) if each in part.changes]
+            return [number for number, each in enumerate(self._needed) if each in part.changes]
         return []
 
     def segment(self, place: int) -> Callable[[], object]:
@@ -277,13 +277,13 @@ class SegmentedRun:
         """Describe the next step with these values, for other ranks."""
         while place < len(self.line):
             part = self.line[place]
-            wanted = self.wanted_at(place)
-            if wanted is not None and values[wanted] is None:
+            needed = self.needed_at(place)
+            if needed is not None and values[needed] is None:
                 return "reads flags"
             if isinstance(part, Exchange):
-                count = None if wanted is None else values[wanted]
+                count = None if needed is None else values[needed]
                 return f"is at {described(self.call(place, count))}"
-            leaps = isinstance(part, Jump) or (wanted is not None and not values[wanted])
+            leaps = isinstance(part, Jump) or (needed is not None and not values[needed])
             place = part.place if leaps and not isinstance(part, Segment) else place + 1
         return "has ended its program"
 
@@ -299,11 +299,11 @@ class SegmentedRun:
             firsts[name] = begin - indices[0]
             begin += indices[-1] + 1 - indices[0]
         return [firsts[each.slot.name] + each.index
-                for each in (self._wanted[place] for place in unknown)]
+                for each in (self._needed[place] for place in unknown)]
 
     def _places(self, unknown: Sequence[int]) -> dict[str, list[int]]:
         places: dict[str, list[int]] = {}
-        for each in (self._wanted[place] for place in unknown):
+        for each in (self._needed[place] for place in unknown):
             places.setdefault(each.slot.name, []).append(each.index)
         return places
 

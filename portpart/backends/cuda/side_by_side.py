@@ -39,7 +39,7 @@ class RankRun(Protocol):
     known: Known
     arrays: Sequence[Array]
 
-    def wanted_at(self, place: int) -> int | None:
+    def needed_at(self, place: int) -> int | None:
         """Return the element that must be known before the part at a place, if any."""
 
     def changed_at(self, place: int) -> list[int]:
@@ -139,18 +139,18 @@ class SideBySide:
         found = Stretch([], [], 0, known)
         while place < len(line):
             part = line[place]
-            wanted = self._runs[0].wanted_at(place)
-            if wanted is not None and now[wanted] is None:
+            needed = self._runs[0].needed_at(place)
+            if needed is not None and now[needed] is None:
                 break
             place += 1
             if isinstance(part, (Segment, Exchange)):
-                count = None if wanted is None else now[wanted]
+                count = None if needed is None else now[needed]
                 self._launch(place - 1, part, count, found)
                 for each in self._runs[0].changed_at(place - 1):
                     now[each] = None
             elif isinstance(part, Jump):
                 place = part.place
-            elif not now[cast(int, wanted)]:
+            elif not now[cast(int, needed)]:
                 place = part.place
         return found._replace(place=place, known=tuple(now))
 
@@ -184,12 +184,12 @@ class SideBySide:
             for number, value in zip(unknown, run.values(unknown, found)):
                 mine[number] = value
         result = _agreed(values)
-        wanted = cast(int, run.wanted_at(place))
-        if result[wanted] is None:
+        needed = cast(int, run.needed_at(place))
+        if result[needed] is None:
             require_same([run.described(place, tuple(each))
                           for run, each in zip(self._runs, values)])
             raise Refused(ALL, CommunicationError(
-                f"ranks read {[each[wanted] for each in values]} as the same flag"))
+                f"ranks read {[each[needed] for each in values]} as the same flag"))
         return result
 
     def _read(self, unknown: tuple[int, ...]) -> np.ndarray:

@@ -60,9 +60,9 @@ extern "C" __global__ void pack_parts(int64 send, const int64* counts, int64 len
     }
     int64 begin = 0;
     for (int64 rank = 0; rank < size; ++rank) {
-        const int64 slot = slots[2 * rank], room = slots[2 * rank + 1];
+        const int64 slot = slots[2 * rank], capacity = slots[2 * rank + 1];
         if (thread() == 0) *at<int64>(slot) = wrong ? -1 : counts[rank];
-        if (!wrong && counts[rank] <= room)
+        if (!wrong && counts[rank] <= capacity)
             copy_elements(slot + 8, send + width * begin, counts[rank], width);
         begin += counts[rank];
     }
@@ -95,7 +95,7 @@ extern "C" __global__ void unpack_parts(int64 recv, int64* counts, int64 length,
 """
 
 
-def room_between(lengths: np.ndarray) -> np.ndarray:
+def limits_between(lengths: np.ndarray) -> np.ndarray:
     """Return the maximum number of elements from one rank (row) to another.
 
     Parameters
@@ -106,9 +106,9 @@ def room_between(lengths: np.ndarray) -> np.ndarray:
     return np.minimum(lengths[:, :1], lengths[None, :, 1])
 
 
-def most_bytes(room: np.ndarray, width: int) -> int:
+def max_bytes(limits: np.ndarray, width: int) -> int:
     """Return the maximum number of bytes that a rank sends."""
-    return int((room * width + LINE).sum(axis=1).max())
+    return int((limits * width + LINE).sum(axis=1).max())
 
 
 class SlotKernels:
@@ -143,32 +143,32 @@ class Slots:
     ----------
     kernels : SlotKernels
     parcel : Parcel
-    room : numpy.ndarray of int64, shape (ranks, ranks)
-        The result of `room_between`.
+    limits : numpy.ndarray of int64, shape (ranks, ranks)
+        The result of `limits_between`.
     rank : int
     """
 
-    def __init__(self, kernels: SlotKernels, parcel: Parcel, room: np.ndarray, rank: int) -> None:
-        width, size = parcel.send.itemsize, len(room)
+    def __init__(self, kernels: SlotKernels, parcel: Parcel, limits: np.ndarray, rank: int) -> None:
+        width, size = parcel.send.itemsize, len(limits)
         self._kernels, self._parcel = kernels, parcel
         self._memory: list[Array] = []
-        going, coming = (self._places(each, width) for each in (room[rank], room[:, rank]))
+        going, coming = (self._places(each, width) for each in (limits[rank], limits[:, rank]))
         coming[rank] = going[rank]  # the part of a rank for itself stays in place
         self._pack = self._arguments(parcel.send, parcel.send_counts, size, width, going)
         self._unpack = self._arguments(parcel.recv, parcel.recv_counts, size, width, coming)
-        self.messages = [(int(going[other, 0]), _bytes(room[rank, other], width),
-                          int(coming[other, 0]), _bytes(room[other, rank], width), other)
+        self.messages = [(int(going[other, 0]), _bytes(limits[rank, other], width),
+                          int(coming[other, 0]), _bytes(limits[other, rank], width), other)
                          for other in others(rank, size)]
-        longest = int(max(room[rank].max(), room[:, rank].max()))
+        longest = int(max(limits[rank].max(), limits[:, rank].max()))
         self._blocks = max(1, min(MAX_BLOCKS, -(-longest // BLOCK)))
 
-    def _places(self, room: np.ndarray, width: int) -> np.ndarray:
-        """Return the places of parts with these capacities."""
-        ends = np.cumsum([-(-_bytes(each, width) // LINE) * LINE for each in room])
+    def _places(self, limits: np.ndarray, width: int) -> np.ndarray:
+        """Return the places of parts with these limits."""
+        ends = np.cumsum([-(-_bytes(each, width) // LINE) * LINE for each in limits])
         memory = self._kernels.cupy.empty(int(ends[-1]), np.uint8)
         self._memory.append(memory)
         first = memory.data.ptr + np.concatenate([[0], ends[:-1]])
-        return np.column_stack([first, room]).astype(np.int64)
+        return np.column_stack([first, limits]).astype(np.int64)
 
     def _arguments(self, array: ndarray, counts: ndarray, size: int, width: int,
                    places: np.ndarray) -> tuple[np.generic, ...]:

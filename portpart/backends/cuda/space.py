@@ -130,7 +130,7 @@ class CudaSpace(programs.ExecutionSpace):
 
     def asarray(self, values: Any, dtype: DTypeLike | None = None) -> programs.Array:
         if isinstance(values, np.ndarray) and _travels(values, dtype):
-            return self.with_room(values, 0)
+            return self.with_slack(values, 0)
         elsewhere = getattr(getattr(values, "device", None), "id", self.device_id)
         size = getattr(values, "size", 0)
         with self.active(), self._allocating(size if isinstance(size, int) else 0, dtype):
@@ -145,10 +145,10 @@ class CudaSpace(programs.ExecutionSpace):
         self._transfer.copy(result, values)  # after the work of the other device
         return result
 
-    def with_room(self, values: np.ndarray, room: int) -> programs.Array:
+    def with_slack(self, values: np.ndarray, slack: int) -> programs.Array:
         if not _travels(values, values.dtype):
-            return super().with_room(values, room)
-        result: ndarray = self.empty(len(values) + room, values.dtype)
+            return super().with_slack(values, slack)
+        result: ndarray = self.empty(len(values) + slack, values.dtype)
         # From pageable memory the call returns when the numbers have been read.
         with self.active():
             stream = self.current_stream()
@@ -249,19 +249,19 @@ class CudaSpace(programs.ExecutionSpace):
         if program.communication():
             with self.active():
                 return SegmentedExecutable(self, program, partial(self._compiled, walked=Walked()),
-                                           self._ask, self.profiling)
+                                           self._request, self.profiling)
         return self._compiled(program)
 
     def _compiled(self, program: programs.Program, walked: Walked | None = None) -> CudaExecutable:
         with self.active():
             return CudaExecutable(self, program, walked)
 
-    def _ask(self, executables: Sequence[CudaExecutable]) -> None:
+    def _request(self, executables: Sequence[CudaExecutable]) -> None:
         """Request the code of programs that will run in turn, to be compiled in parallel."""
-        missing = [each.program for each in executables if not each.asks()]
+        missing = [each.program for each in executables if not each.is_requested()]
         if missing:
             in_place = self.program_mode == RESIDENT and self.kernels.modules.quick
-            self.kernels.ask_packed(missing, in_place)
+            self.kernels.request_packed(missing, in_place)
 
     def address_of(self, array: programs.Array) -> int:
         """Return the address of an array that kernels on this device can read; others raise an

@@ -262,8 +262,8 @@ struct Grid {
         return value;
     }
 };
-// This block's number for launch `number` of `count` that stand side by side.  Each begins at
-// another block: those over short lists run at the same time, not in sequence.
+// This block's number for launch `number` of `count` side by side. Each launch begins at another
+// block, so that those over short lists run at the same time, not in sequence.
 __device__ __forceinline__ uint32 block_for(uint32 number, uint32 count)
 {
     if (number == 0) return blockIdx.x;
@@ -287,8 +287,8 @@ struct Stopwatch {
         last = now;
     }
 };
-// What a run is given, as an argument of its kernel: at 1 where the plan of its table stands, at 2
-// its words, at 3 and 4 where all blocks meet, in this run and the next one.
+// The values of a run, as an argument of its kernel: at 1 the address of the plan of its table, at
+// 2 of its words, at 3 and 4 of the barriers of all blocks, in this run and in the next one.
 template <int N> struct Given { int64 words[N]; };
 #define PP_GIVEN(N) const __grid_constant__ pp::Given<N> given
 

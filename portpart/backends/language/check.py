@@ -200,10 +200,10 @@ class _Checker(ast.NodeVisitor):
         self.target(name)
         self.resolve(node.value.func, called=True)
         self.team_arrays[name.id] = team_arrays.team_array(node.value, self.meaning, self.refuse)
-        needed, room = team_arrays.bytes_of(self.team_arrays), team_arrays.bytes_per_team(BLOCK)
-        if needed > room:
+        needed, space = team_arrays.bytes_of(self.team_arrays), team_arrays.bytes_per_team(BLOCK)
+        if needed > space:
             self.refuse(node, f"the team arrays of a kernel take {needed} bytes",
-                        f"make them smaller: there are {room}")
+                        f"make them smaller: there are {space}")
 
     def visit_While(self, node: ast.While) -> None:
         self.no_else(node)

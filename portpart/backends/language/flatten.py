@@ -321,14 +321,14 @@ class _Flattener(Rewriter):
 
     def passed(self, node: ast.Call, target: DeviceFunction) -> list[ast.expr]:
         """Return the arguments for the flat form of `target`."""
-        wanted = target.signature
+        needed = target.signature
         if not target.takes_records:
             return list(map(self.visit, node.args))
-        if len(node.args) != len(wanted):
+        if len(node.args) != len(needed):
             self.refuse(node, f"{target.name} with {len(node.args)} arguments",
-                        f"it takes {len(wanted)}")
+                        f"it takes {len(needed)}")
         result: dict[str, ast.expr] = {}
-        for argument, parameter in zip(node.args, wanted, strict=True):
+        for argument, parameter in zip(node.args, needed, strict=True):
             if parameter.kind is None:
                 result[parameter.name] = self.visit(argument)
                 continue
@@ -354,15 +354,15 @@ class _Flattener(Rewriter):
     def record_for(self, argument: ast.expr, parameter: KernelParameter,
                    target: DeviceFunction) -> Reference:
         """Return the argument if it names a record or words that the parameter accepts."""
-        wanted, owner = parameter.kind, self.reference(argument)
-        assert wanted is not None
+        needed, owner = parameter.kind, self.reference(argument)
+        assert needed is not None
         if owner is not None and owner.root in self.known and not owner.path:
             known = self.known[owner.root]
-            if issubclass(wanted, owner.kind) and known.is_record:
-                known.kind = wanted
-                owner = Reference(owner.root, (), wanted)
-        if owner is None or not fits(owner.kind, wanted):
+            if issubclass(needed, owner.kind) and known.is_record:
+                known.kind = needed
+                owner = Reference(owner.root, (), needed)
+        if owner is None or not fits(owner.kind, needed):
             found = "not a record" if owner is None else f"a {owner.kind.__name__}"
-            self.refuse(argument, f"{target.name} takes a {wanted.__name__} as "
+            self.refuse(argument, f"{target.name} takes a {needed.__name__} as "
                         f"{parameter.name!r}, this is {found}", "pass on a record of that class")
         return owner

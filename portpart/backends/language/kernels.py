@@ -216,11 +216,11 @@ class CheckedFunction:
         """
         if not self.takes_records:
             return arguments
-        wanted = self._flat
+        needed = self._flat
         try:
-            if len(arguments) != len(wanted):
-                raise Mismatch(f"{len(arguments)} arguments are given, {len(wanted)} are needed")
-            return tuple(wanted(arguments))
+            if len(arguments) != len(needed):
+                raise Mismatch(f"{len(arguments)} arguments are given, {len(needed)} are needed")
+            return tuple(needed(arguments))
         except Mismatch as mismatch:
             raise KernelTypeError(f"{self.filename}:{self.first_line}: {mismatch} (in "
                                   f"{self.name})") from None

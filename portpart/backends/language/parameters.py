@@ -93,18 +93,18 @@ def flat_name(record: str, path: Path) -> str:
     return "_".join((record, *path))
 
 
-def fits(given: Kind, wanted: Kind) -> bool:
+def fits(given: Kind, needed: Kind) -> bool:
     """Whether a record or words of one class may be passed as another class.
 
     Words may be passed as one of their parts, and for a record of which only words are used; a
     scope may be passed as one with fewer fields.
     """
-    if issubclass(wanted, Record) and issubclass(given, Words):
-        return wanted.own_words is not None and issubclass(given, wanted.own_words)
-    return issubclass(given, wanted) or (
-        issubclass(wanted, Scope) and issubclass(given, Scope) and wanted.field_names != ()
-        and all(name in given.field_names and given.kind_of(name) is wanted.kind_of(name)
-                for name in wanted.field_names))
+    if issubclass(needed, Record) and issubclass(given, Words):
+        return needed.own_words is not None and issubclass(given, needed.own_words)
+    return issubclass(given, needed) or (
+        issubclass(needed, Scope) and issubclass(given, Scope) and needed.field_names != ()
+        and all(name in given.field_names and given.kind_of(name) is needed.kind_of(name)
+                for name in needed.field_names))
 
 
 class Mismatch(Exception):

@@ -17,7 +17,7 @@ from .arrays import (
     publish as publish,
     read as read,
     register as register,
-    roomy as roomy,
+    reserved as reserved,
     together as together,
     transfer_of as transfer_of,
 )

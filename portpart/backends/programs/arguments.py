@@ -308,9 +308,9 @@ def add_numbers(slot: Slot, values: Sequence[int], numbers: array[int]) -> None:
 def refuse(slot: Slot, value: Array | None) -> NoReturn:
     """Raise the error that a slot of an array is bound to another array, or to none."""
     if value is None or slot.dtype is None:
-        raise KernelTypeError(f"slot {slot.name!r} wants {_described(slot.dtype)}, "
+        raise KernelTypeError(f"slot {slot.name!r} needs {_described(slot.dtype)}, "
                               f"not {_described(getattr(value, 'dtype', None))}")
-    raise KernelTypeError(f"slot {slot.name!r} wants {_described(slot.dtype)}, contiguous and "
+    raise KernelTypeError(f"slot {slot.name!r} needs {_described(slot.dtype)}, contiguous and "
                           f"of one dimension, not {_described(value.dtype)} of {value.ndim}")
 
 

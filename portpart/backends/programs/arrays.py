@@ -12,19 +12,19 @@ from portpart.backends.language import Record
 from portpart.backends.programs.interface import Array
 from portpart.backends.programs.steps import Parcel
 
-ROOMY = 2**22
+MIN_RESERVED = 2**22
 """Minimum capacity of work arrays, unless fewer items are possible: only larger arrays are made
 again when they must grow. This saves memory where it is scarce, and takes no time elsewhere.
 """
 
 
-def roomy(count: int, most: int) -> int:
+def reserved(count: int, most: int) -> int:
     """Return the capacity of work arrays for `count` items, which may grow to `most` items.
 
-    >>> roomy(10, 1000), roomy(10, 10**9), roomy(10**8, 10**9)
+    >>> reserved(10, 1000), reserved(10, 10**9), reserved(10**8, 10**9)
     (1000, 4194304, 100000000)
     """
-    return min(most, max(count, ROOMY))
+    return min(most, max(count, MIN_RESERVED))
 
 
 def bytes_of(pieces: tuple[type[Record], ...], sizes: Any) -> int:

@@ -122,9 +122,9 @@ class ExecutionSpace(ABC):
     def asarray(self, values: ArrayLike | None, dtype: DTypeLike | None = None) -> Array:
         """Return `values` as a contiguous array of this space; copies only if necessary."""
 
-    def with_room(self, values: np.ndarray, room: int) -> Array:
+    def with_slack(self, values: np.ndarray, slack: int) -> Array:
         """Return host `values` with this many uninitialised elements after them."""
-        array = self.empty(len(values) + room, values.dtype)
+        array = self.empty(len(values) + slack, values.dtype)
         array[: len(values)] = self.asarray(values)
         return array
 

@@ -197,7 +197,7 @@ class Program:
         missing = [each for each in arguments if isinstance(each, str)]
         if missing:
             raise ValueError(
-                f"program {self.name!r}: kernel {kernel.name} wants {', '.join(missing)}, "
+                f"program {self.name!r}: kernel {kernel.name} needs {', '.join(missing)}, "
                 "which no slot or record is named"
             )
         self.parallel_for(count, kernel, *arguments, team=team, work=work)
@@ -207,10 +207,10 @@ class Program:
 
         A part of words is found with the whole, a scope is built.
         """
-        wanted, kind = given.get(parameter.name, parameter.name), parameter.kind
-        if not isinstance(wanted, str):
-            return wanted
-        found = self.records.get(wanted, self.slots.get(wanted))
+        chosen, kind = given.get(parameter.name, parameter.name), parameter.kind
+        if not isinstance(chosen, str):
+            return chosen
+        found = self.records.get(chosen, self.slots.get(chosen))
         if found is None and kind is not None:
             whole = getattr(kind, "whole", None)
             if whole is not None:
@@ -223,7 +223,7 @@ class Program:
                 values = {name: self._argument(field, given) for name, field in fields}
                 return next((each for each in values.values() if isinstance(each, str)), None) or (
                     kind(**values))
-        return wanted if found is None else found
+        return chosen if found is None else found
 
     @contextmanager
     def while_loop(self, flag: Element | int) -> Iterator[None]:
@@ -257,7 +257,7 @@ class Program:
         yield
         steps = self._open[first:]
         if not all(isinstance(step, Launch) for step in steps):
-            raise ValueError(f"program {self.name!r}: only launches may stand side by side")
+            raise ValueError(f"program {self.name!r}: only launches may be side by side")
         self._open[first:] = [
             replace(step, has_barrier=step is steps[-1]) for step in steps
             if isinstance(step, Launch)

@@ -61,11 +61,11 @@ def settings_of(options: Options | None, bisected: bool) -> dict[str, Any]:
 
 def must_connect(options: Options | None, contiguous: bool | None) -> bool:
     """Whether blocks must be connected."""
-    wanted = options is not None and _flag(options, "contig")
+    required = options is not None and _flag(options, "contig")
     if contiguous and options is not None and options.contig != UNSET:
         raise InputError("Contiguous setting should be specified either through `options` OR "
                          "through the `contiguous` flag.")
-    return wanted or bool(contiguous)
+    return required or bool(contiguous)
 
 
 def checked_shares(tpwgts: Sequence[float] | None, nparts: int, name: str) -> list[float] | None:

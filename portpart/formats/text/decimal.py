@@ -7,7 +7,7 @@ from portpart.backends import language as kl
 NOT_AN_INTEGER = -(2**62)
 """Result for a word that is not an integer in value or is too large."""
 
-ROOM = 2**62 // 10
+APPENDABLE = 2**62 // 10
 """Up to this value one more digit can be appended within 62 bits."""
 
 PLUS, MINUS, POINT, ZERO, NINE = ord("+"), ord("-"), ord("."), ord("0"), ord("9")
@@ -34,7 +34,7 @@ def scaled(mantissa, scale):
     while power < 0 and value % 10 == 0:
         value = value // 10
         power += 1
-    while power > 0 and value <= ROOM:
+    while power > 0 and value <= APPENDABLE:
         value = value * 10
         power -= 1
     if power != 0:
@@ -76,7 +76,7 @@ def decimal_value(text, start, stop):
             break
         else:
             digits += 1
-            if mantissa <= ROOM:
+            if mantissa <= APPENDABLE:
                 mantissa = mantissa * 10 + (letter - ZERO)
                 if after_point:
                     scale -= 1
@@ -106,7 +106,7 @@ def integer_value(text, start, stop):
     value = kl.int64(0)
     for at in range(start, stop):
         digit = kl.int64(text[at]) - ZERO
-        if digit < 0 or digit > 9 or value > ROOM:
+        if digit < 0 or digit > 9 or value > APPENDABLE:
             return decimal_value(text, start, stop)
         value = value * 10 + digit
     return value

@@ -57,7 +57,7 @@ class _NamedWords:
         return all(INTEGER.fullmatch(word) for side in (self.first, self.second) for word in side)
 
 
-def read_named_rows(source: Source, rules: ReadingRules, asked: str | None,
+def read_named_rows(source: Source, rules: ReadingRules, option: str | None,
                     header: bool | None) -> tuple[list[str] | None, EdgeRows]:
     """Return the names of vertices in the order in which they occur, and edges between their
     places.
@@ -67,7 +67,7 @@ def read_named_rows(source: Source, rules: ReadingRules, asked: str | None,
     Parameters
     ----------
     source, rules
-    asked : str or sequence, optional
+    option : str or sequence, optional
         The option `columns`.
     header : bool, optional
         Whether the first line has titles; by default, this is recognised.
@@ -77,8 +77,8 @@ def read_named_rows(source: Source, rules: ReadingRules, asked: str | None,
     if not top:
         raise GraphFormatError(f"{source.name}: holds no edges")
     titles = () if header is False else tuple(top)
-    columns = columns_of(source, line, titles, len(top), asked, not rules.wants_weights(True))
-    weighted = columns.weight is not None and rules.wants_weights(True)
+    columns = columns_of(source, line, titles, len(top), option, not rules.reads_weights(True))
+    weighted = columns.weight is not None and rules.reads_weights(True)
     words = _words(source, chain([(line, top)], records), len(top), columns, weighted)
     if _has_titles(source, words, tuple(top)) if header is None else header:
         words = words.without_first()

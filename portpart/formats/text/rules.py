@@ -38,7 +38,7 @@ class ReadingRules:
         """Whether weights need not be integers."""
         return self.weights in (ABS, ROUND)
 
-    def wants_weights(self, by_default: bool) -> bool:
+    def reads_weights(self, by_default: bool) -> bool:
         """Whether weights are read, for a format with this default."""
         return by_default if self.weights is None else self.weights != IGNORE
 
@@ -97,7 +97,7 @@ class Columns:
         return (*self.ends, self.weight) if weighted and self.weight is not None else self.ends
 
 
-def columns_of(source: Source, line: int, titles: tuple[str, ...], width: int, asked: str | None,
+def columns_of(source: Source, line: int, titles: tuple[str, ...], width: int, option: str | None,
                without_weights: bool) -> Columns:
     """Return the columns of a table.
 
@@ -109,15 +109,15 @@ def columns_of(source: Source, line: int, titles: tuple[str, ...], width: int, a
         Titles of the columns, or empty; ignored if their number is not `width`.
     width : int
         Number of columns.
-    asked : str or sequence of str or int, optional
+    option : str or sequence of str or int, optional
         Titles, or numbers from 1, of the two ends and perhaps the weight.
     without_weights : bool
         Whether weights are ignored in any case.
     """
     if len(titles) != width:
         titles = ()  # they are titles of something else
-    if asked is not None:
-        return _asked_for(asked, titles, width)
+    if option is not None:
+        return _requested_columns(option, titles, width)
     lower = [title.strip().lower() for title in titles] if len(titles) == width else []
     known = [pair for pair in ENDS if all(lower.count(title) == 1 for title in pair)]
     ends = (lower.index(known[0][0]), lower.index(known[0][1])) if len(known) == 1 else (0, 1)
@@ -132,14 +132,14 @@ def columns_of(source: Source, line: int, titles: tuple[str, ...], width: int, a
     return Columns(ends, rest[0] if rest else None)
 
 
-def _asked_for(asked: Any, titles: tuple[str, ...], width: int) -> Columns:
-    words = (asked.split(",") if isinstance(asked, str) else list(asked)
-             if isinstance(asked, Iterable) else [])
+def _requested_columns(option: Any, titles: tuple[str, ...], width: int) -> Columns:
+    words = (option.split(",") if isinstance(option, str) else list(option)
+             if isinstance(option, Iterable) else [])
     if len(words) not in WIDTHS:
-        raise InputError(f"columns is {shown(asked)}; two ends and perhaps a weight are needed")
+        raise InputError(f"columns is {shown(option)}; two ends and perhaps a weight are needed")
     places = [_place_of(word, titles, width) for word in words]
     if len(set(places)) < len(places):
-        raise InputError(f"columns={shown(asked)} names a column twice")
+        raise InputError(f"columns={shown(option)} names a column twice")
     return Columns((places[0], places[1]), places[2] if len(places) == WEIGHTED_WIDTH else None)
 
 

@@ -45,7 +45,7 @@ RUNS = [(*call, (2, 24, 70)[i % 3]) for i, call in enumerate(CALLS)]
 @pytest.fixture
 def grows(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Let work arrays grow from level to level."""
-    return lambda: monkeypatch.setattr(work, "ROOMY", EVERY_LEVEL)
+    return lambda: monkeypatch.setattr(work, "MIN_RESERVED", EVERY_LEVEL)
 
 
 @pytest.mark.parametrize(("name", "algorithm", "preset", "k"), RUNS)

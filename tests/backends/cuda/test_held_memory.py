@@ -66,7 +66,7 @@ def estimate_for(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], int]:
         whole = portpart.memory_estimate(like=graph, k=2, preset="fast").peak
         scratch = row_pieces.MAX_SCRATCH * whole // DEVICE
         monkeypatch.setattr(row_pieces, "MAX_SCRATCH", scratch)
-        monkeypatch.setattr(work, "ROOMY", work.ROOMY * whole // DEVICE)
+        monkeypatch.setattr(work, "MIN_RESERVED", work.MIN_RESERVED * whole // DEVICE)
         return portpart.memory_estimate(like=graph, k=2, preset="fast").peak
 
     return estimate

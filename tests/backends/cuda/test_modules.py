@@ -16,9 +16,9 @@ from portpart.backends.cuda.compile import (
     WORTH_RESIDENT,
     ResidentKernel,
     Walked,
-    ask,
-    ask_together,
     keys_of,
+    request,
+    request_together,
     symbol_of,
 )
 from portpart.backends.cuda.modules import Modules
@@ -53,11 +53,11 @@ def never() -> str:
 
 def test_a_module_is_compiled_once_and_kept(asked):
     modules = Modules(90, "14.0")
-    code = modules.ask("words", lambda: "x")
+    code = modules.request("words", lambda: "x")
     assert code.wait() == b"x 90 best"
     assert code.is_there
-    assert modules.ask("words", never) is code
-    again = Modules(90, "14.0").ask("words", never)
+    assert modules.request("words", never) is code
+    again = Modules(90, "14.0").request("words", never)
     assert again.is_there
     assert again.wait() == b"x 90 best"
     assert asked == [("x", 90, False)]
@@ -66,17 +66,17 @@ def test_a_module_is_compiled_once_and_kept(asked):
 @pytest.mark.parametrize(("capability", "compiler", "words"), [
     (80, "14.0", "words"), (90, "14.1", "words"), (90, "14.0", "other words")])
 def test_code_for_other_circumstances_is_other_code(asked, capability, compiler, words):
-    Modules(90, "14.0").ask("words", lambda: "x").wait()
-    other = Modules(capability, compiler).ask(words, lambda: "x")
+    Modules(90, "14.0").request("words", lambda: "x").wait()
+    other = Modules(capability, compiler).request(words, lambda: "x")
     assert other.wait() == f"x {capability} best".encode()
     assert len(asked) == 2
 
 
 def test_what_may_be_compiled_in_a_hurry_is_kept_apart(asked):
     modules = Modules(90, "14.0")
-    assert modules.ask("words", lambda: "x", quick=True).wait() == b"x 90 quick"
+    assert modules.request("words", lambda: "x", quick=True).wait() == b"x 90 quick"
     assert modules.kept("words") is None
-    assert modules.ask("words", lambda: "x").wait() == b"x 90 best"
+    assert modules.request("words", lambda: "x").wait() == b"x 90 best"
     assert modules.kept("words").wait() == b"x 90 best"
     assert Modules(90, "14.0").kept("words").wait() == b"x 90 best"
     assert asked == [("x", 90, True), ("x", 90, False)]
@@ -88,7 +88,7 @@ def test_what_the_compiler_says_reaches_those_who_wait(asked, monkeypatch):
 
     monkeypatch.setattr(under_test, "compiled", refuses)
     with pytest.raises(InternalError, match="NVRTC: no"):
-        Modules(90, "14.0").ask("words", lambda: "x").wait()
+        Modules(90, "14.0").request("words", lambda: "x").wait()
 
 
 def test_what_is_postponed_is_written_by_others(asked, tmp_path):
@@ -167,27 +167,27 @@ def test_a_resident_kernel_may_be_waited_for(asked, how):
 def test_parts_that_are_asked_for_together_share_modules(asked):
     modules = Modules(90, "14.0")
     parts = {name: functools.partial(str, name * 3500) for name in "abcdefg"}
-    modules.ask("c", parts["c"]).wait()
-    modules.ask_together(parts.items(), "#", quick=False)
-    codes = {name: modules.ask(name, never).wait() for name in parts}
+    modules.request("c", parts["c"]).wait()
+    modules.request_together(parts.items(), "#", quick=False)
+    codes = {name: modules.request(name, never).wait() for name in parts}
     assert asked == [("c", 90, False), ("#", 90, False), ("#", 90, False)]
     assert codes["a"] is codes["b"] is codes["d"] is codes["e"] is codes["f"]
     assert codes["g"] is not codes["a"]
     again = Modules(90, "14.0")  # another process
-    again.ask_together(((name, never) for name in parts), "#", quick=False)
-    kept = {name: again.ask(name, never) for name in parts}
+    again.request_together(((name, never) for name in parts), "#", quick=False)
+    kept = {name: again.request(name, never) for name in parts}
     assert all(code.is_there for code in kept.values())
     assert {name: code.wait() for name, code in kept.items()} == codes
     assert kept["a"].wait() is kept["f"].wait()
 
 
 def test_a_part_whose_module_is_gone_is_compiled_by_itself(asked, tmp_path):
-    Modules(90, "14.0").ask_together((("a", lambda: "a"), ("b", lambda: "b")), "#", quick=False)
+    Modules(90, "14.0").request_together((("a", lambda: "a"), ("b", lambda: "b")), "#", quick=False)
     until(lambda: len(list(tmp_path.glob("sm_90_*.kernel"))) == 3)
     code = next(path for path in tmp_path.glob("sm_90_*.kernel")
                 if path.read_bytes().endswith(b"# 90 best"))
     code.unlink()
-    assert Modules(90, "14.0").ask("b", lambda: "b").wait() == b"b 90 best"
+    assert Modules(90, "14.0").request("b", lambda: "b").wait() == b"b 90 best"
 
 
 def test_kernels_of_programs_have_names_of_their_own(asked):
@@ -197,9 +197,9 @@ def test_kernels_of_programs_have_names_of_their_own(asked):
     names = {symbol_of(key, entry) for key in keys for entry in (DIRECT, PACKED)}
     assert len(names) == 4
     modules, texts = Modules(90, "14.0"), []
-    modules.ask_together = lambda parts, head, quick: texts.extend(text() for _, text in parts)
+    modules.request_together = lambda parts, head, quick: texts.extend(text() for _, text in parts)
     for entry in (DIRECT, PACKED):
-        ask_together(modules, keys, entry, quick=False)
+        request_together(modules, keys, entry, quick=False)
     for name in names:
         assert sum(f" {name}(" in text for text in set(texts)) == 1
 
@@ -207,8 +207,8 @@ def test_kernels_of_programs_have_names_of_their_own(asked):
 def test_a_kernel_by_itself_has_the_text_that_it_has_among_others(asked, monkeypatch):
     key, texts = keys_of(recorded())[0], []
     monkeypatch.setattr(under_test, "compiled", lambda text, *_: texts.append(text) or b"code")
-    ask(Modules(90, "14.0"), key, PACKED).wait()
-    ask_together(Modules(91, "14.0"), [key], PACKED, quick=False)
+    request(Modules(90, "14.0"), key, PACKED).wait()
+    request_together(Modules(91, "14.0"), [key], PACKED, quick=False)
     until(lambda: len(texts) == 2)
     assert texts[0].split() == texts[1].split()
 
@@ -289,14 +289,14 @@ def test_whoever_waits_for_a_module_has_it_made_next(asked, monkeypatch, busy):
     begun.wait()
     modules = Modules(90, "14.0")
     for text in ("aaa", "bb", "c"):
-        modules.ask(text, functools.partial(str, text))
+        modules.request(text, functools.partial(str, text))
     until(lambda: threads[busy]._tasks.qsize() == 3)
-    waiting = in_a_thread(modules.ask("c", never).wait)
+    waiting = in_a_thread(modules.request("c", never).wait)
     until(lambda: threads[busy]._tasks.qsize() == 4)
     hold.set()
     waiting.join()
     for text in ("aaa", "bb"):
-        modules.ask(text, never).wait()
+        modules.request(text, never).wait()
     for workers in threads.values():
         workers.close()
     assert asked[0][0] == "c"

@@ -9,7 +9,7 @@ import pytest
 
 import portpart
 from portpart import generators
-from portpart.backends.cuda.compile import ask_resident
+from portpart.backends.cuda.compile import request_resident
 from portpart.base import cache_folder
 from tests.helpers.gpu import require_cupy
 
@@ -37,7 +37,7 @@ def test_resident_kernels_give_the_same_partition(fresh, name):
     modules.quick = False
     programs = [executable for _, executable in fresh._executables.values()]
     for executable in programs:
-        ask_resident(modules, executable.text)
+        request_resident(modules, executable.text)
         executable._kernel._waits = True
     second = portpart.partition(working, 16)
     assert all(executable._resident is not None for executable in programs)

@@ -83,7 +83,7 @@ def test_parts_of_different_arrays_are_refused(space):
 def test_a_program_names_what_a_scope_lacks():
     program = Program("parts")
     program.record("level", Level(np.zeros(5, np.int64)))
-    with pytest.raises(ValueError, match="wants values, which no slot or record is named"):
+    with pytest.raises(ValueError, match="needs values, which no slot or record is named"):
         program.launch(8, count_parity)
 
 

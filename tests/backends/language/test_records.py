@@ -232,7 +232,7 @@ def test_a_launch_refuses_a_record_in_place_of_an_array(space):
 
 
 def test_a_program_names_what_is_missing():
-    with pytest.raises(ValueError, match="list_heavy wants rows, lists, level, which no"):
+    with pytest.raises(ValueError, match="list_heavy needs rows, lists, level, which no"):
         Program("records").launch(1, kernels.list_heavy)
 
 

@@ -194,6 +194,6 @@ def test_what_ranks_cannot_exchange_is_refused_when_it_is_recorded():
         with pytest.raises(ValueError, match=r"of one type|not of int64"):
             program.all_to_all(Parcel(send=send, send_counts=counts, recv=recv,
                                       recv_counts=longs))
-    with pytest.raises(ValueError, match="only launches may stand side by side"), \
+    with pytest.raises(ValueError, match="only launches may be side by side"), \
             program.side_by_side():
         program.all_reduce(longs, 0, 1)

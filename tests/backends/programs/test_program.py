@@ -312,8 +312,8 @@ def test_executables_are_compiled_once_per_key(space):
 
 @pytest.mark.parametrize(("bindings", "error", "message"), [
     ({}, InputError, "'values' is not bound"),
-    ({"values": None}, KernelTypeError, "wants an array of int64, not no array"),
-    ({"values": np.zeros(2, np.int32)}, KernelTypeError, "wants an array of int64.*int32"),
+    ({"values": None}, KernelTypeError, "needs an array of int64, not no array"),
+    ({"values": np.zeros(2, np.int32)}, KernelTypeError, "needs an array of int64.*int32"),
 ])
 def test_wrong_bindings_are_refused(space, bindings, error, message):
     program = Program("bindings")
@@ -373,12 +373,12 @@ def test_launch_takes_what_is_given_for_a_parameter():
     program.launch(3, double_into, values="source")
     program.launch(3, double_into, values=7, result=None)
     assert [step.args for step in program.launches()] == [(source, result), (7, None)]
-    with pytest.raises(ValueError, match="wants other, which"):
+    with pytest.raises(ValueError, match="needs other, which"):
         program.launch(3, double_into, values="other")
 
 
 def test_launch_names_the_slots_that_are_missing():
     program = Program("incomplete")
     program.array("values", np.int64)
-    with pytest.raises(ValueError, match="double_into wants result, which no slot or"):
+    with pytest.raises(ValueError, match="double_into needs result, which no slot or"):
         program.launch(3, double_into)

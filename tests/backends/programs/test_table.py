@@ -82,7 +82,7 @@ def test_addresses_are_those_of_the_arrays_bound_now():
         values = np.zeros(length, np.int32)
         for _ in range(2):
             assert table.fill({"values": values}, base=0)[0] == values.ctypes.data
-    with pytest.raises(KernelTypeError, match="wants an array of int32"):
+    with pytest.raises(KernelTypeError, match="needs an array of int32"):
         table.fill({"values": values.astype(np.int64)}, base=0)
 
 
@@ -185,7 +185,7 @@ def test_slices_may_be_replaced_but_not_by_those_of_another_type():
     assert table.fill(given, base=0)[0] == others.ctypes.data + 8
     for wrong in ({"keys": Slice(NARROW, 8, 3)},
                   {"keys": Slice(WIDE, 8, 3), "weights": Slice(WIDE, 0, 1)}):
-        with pytest.raises(KernelTypeError, match="wants"):
+        with pytest.raises(KernelTypeError, match="needs"):
             table.fill({"pairs": Pairs.sliced(memory, wrong, weights=None)}, base=0)
 
 

@@ -225,7 +225,7 @@ BAD: dict[str, tuple[str, list[str]]] = {
     "redeclared": ("module m (a);\ninput a;\nwire [3:0] a;", ["n.v:3:", "'a' was", "range"]),
     "no port": ("module m (a);\ninput a;\ninput b;", ["n.v:3:", "'b' is not in the header"]),
     "no direction": ("\nmodule m (a);\nendmodule", ["n.v:2:", "port 'a'", "never declared input"]),
-    "port twice": ("module m (a,\na);", ["n.v:2:", "'a' stands twice"]),
+    "port twice": ("module m (a,\na);", ["n.v:2:", "'a' is repeated"]),
     "module twice": ("module m; endmodule\nmodule m; endmodule", ["n.v:2:", "second module 'm'"]),
     "comment": ("module m;\n/* open", ["n.v:2:", "comment is not closed"]),
     "attribute": ("module m;\n(* open", ["n.v:2:", "no '*)' follows"]),

@@ -330,7 +330,7 @@ class _Kernels:
     def __init__(self, number: int) -> None:
         self._number = number
 
-    def ask_packed(self, programs: Any, in_place: bool) -> None:
+    def request_packed(self, programs: Any, in_place: bool) -> None:
         """They are compiled when they are wanted."""
 
     def packed(self, program: Program, in_place: bool) -> dict[int, Any]:

@@ -64,8 +64,8 @@ class Watching:
     def all_to_all(self, parcel: Any) -> None:
         self.comm.all_to_all(parcel)
 
-    def post(self, send: Array, numbers: np.ndarray, room: Any) -> tuple[Array, np.ndarray]:
-        return self.comm.post(send, numbers, room)
+    def post(self, send: Array, numbers: np.ndarray, allocate: Any) -> tuple[Array, np.ndarray]:
+        return self.comm.post(send, numbers, allocate)
 
     def vote(self, problem: Exception | None) -> None:
         self.comm.vote(problem)

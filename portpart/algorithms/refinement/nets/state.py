@@ -10,7 +10,7 @@ import numpy as np
 from portpart.algorithms import objectives
 from portpart.algorithms.refinement import RefinementSizes, max_arcs
 from portpart.backends import language as kl
-from portpart.backends.programs import Array, ExecutionSpace, bytes_of, roomy
+from portpart.backends.programs import Array, ExecutionSpace, bytes_of, reserved
 from portpart.graphs import Csr, Hypergraph, Nets
 
 HUB_CHUNK = 1024
@@ -95,9 +95,9 @@ def net_capacity(most: objectives.PinStateSizes, vertices: int, nets: int, pins:
 
     `has_hubs` says whether any vertex may be a hub.
     """
-    hubs = RefinementSizes(0, roomy(pins * has_hubs, most.pins), most.blocks).hubs
-    max_pins = roomy(pins, most.pins)
-    return replace(most, vertices=roomy(vertices, most.vertices), nets=roomy(nets, most.nets),
+    hubs = RefinementSizes(0, reserved(pins * has_hubs, most.pins), most.blocks).hubs
+    max_pins = reserved(pins, most.pins)
+    return replace(most, vertices=reserved(vertices, most.vertices), nets=reserved(nets, most.nets),
                    pins=max_pins, lined_up=min(most.lined_up, max_pins), hubs=min(most.hubs, hubs))
 
 

@@ -87,7 +87,7 @@ class ModuleParser:
             position = tokens.position
             name = tokens.name("a port's name")
             if name in module.ports:
-                tokens.refuse(f"port {shown(name)} stands twice in the header", position)
+                tokens.refuse(f"port {shown(name)} is repeated in the header", position)
             module.ports[name] = direction
             if direction:
                 self._declare(name, span, position)
