@@ -189,7 +189,7 @@ def test_matching(benchmark: Any, space: ExecutionSpace, name: str) -> None:
 
 @pytest.mark.parametrize("name", GRAPHS)
 def test_two_hop_matching(benchmark: Any, space: ExecutionSpace, name: str) -> None:
-    """Heavy-edge rounds, then leaves, twins and relatives."""
+    """Heavy-edge rounds, then twins and relatives."""
     graph = graph_in(space, name)
     measure(benchmark, space, lambda: matched_clusters(graph, 100, 1))
 

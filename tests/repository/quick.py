@@ -9,7 +9,7 @@ FILES = {
     "": "tests/api/test_options.py",
     "algorithms/recipes": "tests/algorithms/recipes/test_presets.py",
     "algorithms/final_balance": "tests/algorithms/final_balance/test_repair.py",
-    "algorithms/coarsening": "tests/algorithms/coarsening/test_key_matching.py",
+    "algorithms/coarsening": "tests/algorithms/coarsening/test_two_hop_pairs.py",
     "algorithms/coarsening/ranks": "tests/algorithms/coarsening/test_rank_clustering.py",
     "algorithms/edits": "tests/algorithms/edits/test_edits.py",
     "algorithms/incremental": "tests/algorithms/incremental/test_incremental.py",

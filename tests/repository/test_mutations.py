@@ -107,7 +107,7 @@ def test_python_does_not_take_what_it_compiled_of_a_file_before(tmp_path, monkey
 
 
 @pytest.mark.parametrize(("module", "nearest"), [
-    ("algorithms/coarsening/key_matching.py", "tests/algorithms/coarsening/test_key_matching.py"),
+    ("algorithms/coarsening/two_hop.py", "tests/algorithms/coarsening/test_two_hop"),
     ("algorithms/edits/batch.py", "tests/algorithms/edits/test_edit"),
     ("api/repartition_call.py", "tests/api/test_repartition"),
 ])

@@ -23,7 +23,12 @@ import numpy as np
 from portpart.algorithms.coarsening.cluster_ratings import HashRows
 from portpart.algorithms.coarsening.cluster_rounds import VertexList, append
 from portpart.algorithms.coarsening.clustering import ClusteringInputs
-from portpart.algorithms.coarsening.clusters import Clusters, Numbering, record_numbering
+from portpart.algorithms.coarsening.clusters import (
+    Clusters,
+    Numbering,
+    first_alike,
+    record_numbering,
+)
 from portpart.algorithms.coarsening.net_proposals import BY_SUM, NetProposals, launches
 from portpart.algorithms.coarsening.options import NetOptions
 from portpart.algorithms.coarsening.proposals import Proposals
@@ -81,14 +86,11 @@ class Ordered(kl.Record):
         Ascending.
     order : array of int32, shape (n,)
         The vertex of each word.
-    first : array of int32, shape (n,)
-        Place in this order where each group begins.
     """
 
     group_size: int
     word: Array = kl.work(np.int64, "vertices")
     order: Array = kl.work(np.int32, "vertices")
-    first: Array = kl.work(np.int32, "vertices")
 
 
 def group_by_nets(hypergraph: Hypergraph, max_weight: int, group_size: int, seed: int,
@@ -177,7 +179,6 @@ def _record_runs(records: Records) -> Program:
     program = Program("groups broken up", threads=MANY)
     slots = program.declare(records)
     cluster, vertices = program.array("cluster", np.int32), slots["numbering"].vertices
-    program.launch(vertices, mark_first)
     program.launch(vertices, join_run)
     record_numbering(program, cluster)
     return program
@@ -237,19 +238,8 @@ def adopt_label(v, joined: LinkedGroups):
 
 
 @kl.kernel
-def mark_first(i, ordered: Ordered):
-    """Store i as the place where a group begins, if one does."""
-    group = ordered.word[i] >> ROUND_BITS
-    before = kl.int64(NO_VERTEX)
-    if i > 0:
-        before = ordered.word[i - 1] >> ROUND_BITS
-    if before != group:
-        ordered.first[group] = kl.int32(i)
-
-
-@kl.kernel
 def join_run(i, cluster, ordered: Ordered):
     """Map the i-th vertex of the order to the first vertex of its run of `group_size`."""
-    first = kl.int64(ordered.first[ordered.word[i] >> ROUND_BITS])
+    first = first_alike(i, ordered.word, -1 << ROUND_BITS)
     place = first + (i - first) // ordered.group_size * ordered.group_size
     cluster[ordered.order[i]] = ordered.order[place]

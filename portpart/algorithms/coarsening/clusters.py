@@ -155,3 +155,20 @@ def place_member(v, members: Members):
     c = members.cluster[v]
     place = kl.int64(members.offsets[c]) + kl.atomic_add(members.count, c, -1) - 1
     members.listed[place] = kl.int32(v)
+
+
+@kl.device
+def first_alike(place, keys, mask):
+    """The first place of ascending keys that agree with that at `place` in the bits of a mask."""
+    first = kl.int64(place)
+    step = kl.int64(1)
+    while step > 0:
+        is_alike = first >= step
+        if is_alike:
+            is_alike = (keys[first - step] ^ keys[place]) & mask == 0
+        if is_alike:
+            first -= step
+            step *= 2
+        else:
+            step >>= 1
+    return first

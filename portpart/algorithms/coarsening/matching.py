@@ -17,21 +17,14 @@ What is unmatched then is paired at distance two (`two_hop.py`).
 
 from __future__ import annotations
 
+import numpy as np
+
 from portpart.algorithms.coarsening.clusters import Clusters, Numbering, record_numbering
 from portpart.algorithms.coarsening.hierarchy import ClusterRule
-from portpart.algorithms.coarsening.key_matching import (
-    NO_LAST_ROUND,
-    UNMATCHED,
-    ActiveVertices,
-    KeyMatching,
-    Matching,
-    begin_next_round,
-    place_of,
-    stay_active,
-)
 from portpart.algorithms.coarsening.options import MatchingOptions, sizes_of
 from portpart.algorithms.coarsening.proposals import (
     Choice,
+    Proposals,
     any_candidate,
     best_candidate,
     cluster_capacity,
@@ -40,17 +33,43 @@ from portpart.algorithms.coarsening.proposals import (
     keep_best_score,
     may_join,
 )
-from portpart.algorithms.coarsening.two_hop import record_two_hop
+from portpart.algorithms.coarsening.two_hop import UNMATCHED, TwoHop, record_two_hop
 from portpart.backends import language as kl
 from portpart.backends.programs import MANY, Array, Program, Records
 from portpart.graphs import Csr, Graph, team_for
-from portpart.primitives import hash_of
+from portpart.primitives import hash_of, sort_arrays
+
+NO_LAST_ROUND = 2**62
 
 
-class PairNumbering(Numbering):
-    """The same, with numbers where a list of vertices was."""
+class ActiveVertices(kl.Record):
+    """Active vertices of n; their order depends on the threads, no result depends on that order.
 
-    number: Array = kl.absent()
+    Attributes
+    ----------
+    listed : array of int32, shape (2 n + 1,)
+        The lists of even and of odd rounds; the last element is spare.
+    """
+
+    listed: Array = kl.work(np.int32, lambda sizes: 2 * sizes.vertices + 1)
+
+    vertices: int = kl.word()  # vertices of the graph
+    count: int = kl.word()  # active in this round
+    next_count: int = kl.word()  # and in the next one
+    round: int = kl.word()
+
+
+class Matching(Proposals):
+    """The proposals and the partners of n vertices.
+
+    Attributes
+    ----------
+    mate : array of int32, shape (n,)
+        The partner of each vertex, or -1; in the end the one of the two that leads.
+    """
+
+    mate: Array = kl.absent()
+    proposal: Array = kl.work(np.int32, "vertices")
 
 
 DEFAULT = MatchingOptions()
@@ -89,10 +108,13 @@ def matched_clusters(graph: Graph, max_weight: int, seed: int, label: Array | No
     n, sizes, space = graph.num_vertices, sizes_of(graph), graph.space
     clusters = Clusters.allocate(space, sizes, max_count=n)
     matching = Matching(seed=seed, max_weight=max_weight, label=label, mate=clusters.cluster)
-    records = {"graph": graph.csr, "active": ActiveVertices().with_words(vertices=n),
-               "matching": matching, "numbering": PairNumbering.of(n),
-               "key_matching": KeyMatching.of(n, options.max_matchmaker_degree)}
-    by, team = BY_RATING if rated else CHOICES[options.mutual], team_for(graph.mean_degree)
+    records: dict[str, kl.Record | kl.Words] = {
+        "graph": graph.csr, "active": ActiveVertices().with_words(vertices=n),
+        "matching": matching, "numbering": Numbering.of(n)}
+    if options.two_hop:
+        records["two_hop"] = TwoHop(options.max_matchmaker_degree, sort_arrays(space, n))
+    by = BY_RATING if rated else CHOICES[options.mutual]
+    team = team_for(graph.mean_degree)
     shape = options.rounds, options.mutual, options.two_hop
     executable = space.cached_executable(
         ("matching", by, graph.type_key, label is not None, team, shape),
@@ -105,7 +127,6 @@ def _record(records: Records, by: Choice, team: int, options: MatchingOptions) -
     program = Program("matching", threads=MANY)
     slots = program.declare(records)
     active = slots["active"]
-    program.records["numbering"] = slots["numbering"].replaced(number=active.listed)
     program.launch(active.vertices, begin_matching)
     with program.while_loop(active.count):
         program.launch(active.count, propose_unmatched, team=team, by=by)
@@ -117,6 +138,9 @@ def _record(records: Records, by: Choice, team: int, options: MatchingOptions) -
         last = NO_LAST_ROUND if options.rounds is None else options.rounds - 1
         program.launch(1, begin_next_round, last_round=last)
     if options.two_hop:
+        matching = slots["matching"]
+        program.records["two_hop"] = slots["two_hop"].replaced(
+            mate=matching.mate, listed=active.listed, other_list=matching.proposal)
         record_two_hop(program, team)
     program.launch(active.vertices, lead_pair)
     record_numbering(program, slots["matching"].mate)
@@ -158,6 +182,29 @@ def begin_matching(v, active: ActiveVertices, matching: Matching):
     active.listed[v] = kl.int32(v)
     if v == 0:
         active.count = active.vertices
+
+
+@kl.device
+def place_of(i, active: ActiveVertices):
+    """Where active vertex i stands."""
+    return (active.round & 1) * active.vertices + i
+
+
+@kl.device
+def stay_active(v, active: ActiveVertices):
+    """Put v on the list of the next round."""
+    place = kl.atomic_next(active, ActiveVertices.next_count)
+    active.listed[((active.round + 1) & 1) * active.vertices + place] = kl.int32(v)
+
+
+@kl.kernel
+def begin_next_round(_, active: ActiveVertices, last_round):
+    """The vertices that stay are active in the next round, if there is one."""
+    active.count = active.next_count
+    active.next_count = 0
+    if active.round == last_round:
+        active.count = 0
+    active.round += 1
 
 
 @kl.kernel

@@ -14,14 +14,21 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.coarsening.key_matching import POSITIVE, place_in
 from portpart.algorithms.coarsening.options import (
     FineNetSizes,
 )
 from portpart.backends import language as kl
 from portpart.backends.programs import MANY, Array, Program, Records
 from portpart.graphs import MAX_INT32, Hypergraph, Nets
-from portpart.primitives import mixed, record_scan, record_scans, row_at, sort_rows, tiles_of
+from portpart.primitives import (
+    HIGHEST,
+    mixed,
+    record_scan,
+    record_scans,
+    row_at,
+    sort_rows,
+    tiles_of,
+)
 
 RUN = 32
 """Pins of an item of work; consecutive ones are often of one net."""
@@ -256,9 +263,15 @@ def size_of(net, found: DistinctPins):
 
 
 @kl.device
+def place_in(hashed, size):
+    """Place 0 ... size-1 of a hash in a table of less than 2^31 entries."""
+    return (((hashed & HIGHEST) >> 32) * size) >> 31
+
+
+@kl.device
 def key_of(net, found: DistinctPins):
     """The digest of a net as a number that is not negative."""
-    return kl.int64(found.digest[net] & kl.uint64(POSITIVE))
+    return kl.int64(found.digest[net] & kl.uint64(HIGHEST))
 
 
 @kl.device

@@ -1,26 +1,33 @@
-"""Two-hop matching: leaves, twins and relatives (LaSalle et al. 2015; Jet, section 3.1).
+"""Two-hop matching: twins and relatives (LaSalle et al. 2015; Jet, section 3.1).
 
-Each kind is a key on the unmatched vertices: leaves of one vertex share that vertex, twins share
-their neighbours, relatives share the neighbour of least degree (their matchmaker).  Keys are
-hashed, and vertices of equal keys are paired (`key_matching.py`).  The key of twins is a digest of
-63 bits; lists of neighbours are not compared.
+Each kind is a key on the unmatched vertices: twins share their neighbours, so leaves of one vertex
+are twins, and relatives share the neighbour of least degree (their matchmaker).  Keys are hashed,
+and unmatched vertices are sorted by them and then by id.  Each two in a row of one key become a
+pair, if they may.  The key of twins is a digest of 63 bits; lists of neighbours are not compared.
 """
 
 from __future__ import annotations
 
-from portpart.algorithms.coarsening.key_matching import (
-    NO_KEY,
-    POSITIVE,
-    UNMATCHED,
-    ActiveVertices,
-    KeyMatching,
-    Matching,
-    record_pairing,
-)
+import numpy as np
+
+from portpart.algorithms.coarsening.clusters import Numbering, first_alike
+from portpart.algorithms.coarsening.proposals import Proposals, cluster_capacity, may_join
 from portpart.backends import language as kl
-from portpart.backends.programs import Program
+from portpart.backends.programs import Array, Program
 from portpart.graphs import Csr, degree_of
-from portpart.primitives import SCAN_TILE, hash_of, wrapped_sum
+from portpart.primitives import (
+    HIGHEST,
+    SortArrays,
+    SortSlots,
+    hash_of,
+    record_scan,
+    record_sort,
+    set_keys,
+    wrapped_sum,
+)
+
+UNMATCHED = -1
+NO_KEY = -1
 
 MAX_TWIN_DEGREE = 128
 """Lists longer than this are not compared: no twins there."""
@@ -28,73 +35,119 @@ MAX_TWIN_DEGREE = 128
 UNMATCHED_SHARE = 0.25
 """Two-hop matching goes on while more than this share of the vertices is unmatched."""
 
+FEW, BITS_OF_FEW, BITS = 2**16, 2**24 - 1, 2**32 - 1
+"""Keys of few vertices are sorted by 24 bits, others by 32.  Keys that agree in these are rare; of
+their vertices some pairs may be missed."""
+
+
+class TwoHop(kl.Record):
+    """The unmatched ones of n vertices, in the order of their keys.
+
+    Attributes
+    ----------
+    max_degree : int
+        Vertices of higher degree do not make relatives.
+    sorting : SortArrays
+    mate : array of int32, shape (n,)
+        The partner of each vertex, or -1.
+    listed, other_list : array of int32, shape (n,) or longer
+        The unmatched vertices; scratch.
+    keys, other_keys : array of int64, shape (n,)
+        Their keys: a hash in 0 ... 2^63-1, or -1 for a vertex that seeks no partner; scratch.
+    """
+
+    max_degree: int
+    sorting: SortArrays
+    mate: Array = kl.absent()
+    listed: Array = kl.absent()
+    other_list: Array = kl.absent()
+    keys: Array = kl.work(np.int64, "vertices")
+    other_keys: Array = kl.work(np.int64, "vertices")
+
+    unmatched: int = kl.word()  # unmatched vertices
+    too_many: int = kl.word()  # whether these are too many
+    sorted_bits: int = kl.word()  # a mask: the bits of keys that are sorted by
+
 
 def record_two_hop(program: Program, team: int) -> None:
-    """Record that leaves, then twins, then relatives are paired, while too many are unmatched.
+    """Record that twins, then relatives are paired, while too many are unmatched.
 
     Parameters
     ----------
     program : Program
-        With the records ``graph``, ``matching``, ``key_matching`` and ``active``.  It asks before
+        With the records ``graph``, ``matching``, ``numbering`` and ``two_hop``.  It asks before
         each kind whether that is wanted.
     """
-    key_matching = program.find("key_matching", KeyMatching)
-    vertices = program.find("active", ActiveVertices).vertices
-    _count_unmatched(program, key_matching)
-    for key in (leaf, twin, relative):
-        with program.if_nonzero(key_matching.too_many):
-            program.launch(vertices, find_key, team=team, key_of=key)
+    two_hop = program.find("two_hop", TwoHop)
+    _number_unmatched(program)
+    for key in (twin, relative):
+        with program.if_nonzero(two_hop.too_many):
+            program.launch(program.find("numbering", Numbering).vertices, list_unmatched)
+            program.launch(two_hop.unmatched, find_key, team=team, key_of=key)
             record_pairing(program)
-            _count_unmatched(program, key_matching)
+            _number_unmatched(program)
 
 
-def _count_unmatched(program: Program, key_matching: KeyMatching) -> None:
-    program.launch(key_matching.tiles, count_unmatched, team=256)
+def record_pairing(program: Program) -> None:
+    """Record how listed vertices of equal keys are paired; words say how many there are."""
+    two_hop = program.find("two_hop", TwoHop)
+    record_sort(program, two_hop.sorting, SortSlots(two_hop.keys, two_hop.listed,
+                                                    two_hop.other_keys, two_hop.other_list))
+    program.launch(two_hop.unmatched, pair_in_row)
+
+
+def _number_unmatched(program: Program) -> None:
+    found = program.find("numbering", Numbering)
+    program.launch(found.vertices, flag_unmatched)
+    record_scan(program, found.flags, found.number, found.tile_sums, found.vertices, found.tiles)
     program.launch(1, check_unmatched_share)
 
 
 @kl.kernel
-def count_unmatched(tile, matching: Matching, active: ActiveVertices, key_matching: KeyMatching):
-    """Add the unmatched vertices of the tile to their number; atomic, independent of order."""
-    count = kl.int64(0)
-    for v in range(tile * SCAN_TILE + kl.lane(), min((tile + 1) * SCAN_TILE, active.vertices),
-                   kl.team_size()):
-        if matching.mate[v] == UNMATCHED:
-            count += 1
-    count = kl.team_sum(count)
-    if kl.lane() == 0:
-        kl.atomic_add(key_matching, KeyMatching.unmatched, count)
+def flag_unmatched(v, numbering: Numbering, two_hop: TwoHop):
+    """flags[v] = v is unmatched."""
+    numbering.flags[v] = two_hop.mate[v] == UNMATCHED
 
 
 @kl.kernel
-def check_unmatched_share(_, active: ActiveVertices, key_matching: KeyMatching):
-    """Too many vertices are unmatched if it is more than a quarter; set up the next count."""
-    key_matching.too_many = key_matching.unmatched > UNMATCHED_SHARE * active.vertices
-    key_matching.unmatched = 0
+def check_unmatched_share(_, numbering: Numbering, two_hop: TwoHop):
+    """Too many vertices are unmatched if it is more than a quarter; set up the sort of all."""
+    two_hop.unmatched = numbering.number[numbering.vertices]
+    two_hop.too_many = two_hop.unmatched > UNMATCHED_SHARE * numbering.vertices
+    two_hop.sorted_bits = BITS_OF_FEW if two_hop.unmatched < FEW else BITS
+    set_keys(two_hop.unmatched, two_hop.sorted_bits, two_hop.sorting.words)
 
 
 @kl.kernel
-def find_key(v, graph: Csr, matching: Matching, key_matching: KeyMatching, key_of: kl.StaticValue):
-    """Key of an unmatched vertex; of those of other labels another one."""
-    key = kl.int64(NO_KEY)
-    if matching.mate[v] == UNMATCHED:
-        key = key_of(v, graph, matching.seed, key_matching.max_degree)
+def list_unmatched(v, numbering: Numbering, two_hop: TwoHop):
+    """List v if it is unmatched; the list is in the order of ids."""
+    if numbering.flags[v] != 0:
+        two_hop.listed[numbering.number[v]] = kl.int32(v)
+
+
+@kl.kernel
+def find_key(i, graph: Csr, matching: Proposals, two_hop: TwoHop, key_of: kl.StaticValue):
+    """Key of a listed vertex; of those of other labels another one."""
+    v = two_hop.listed[i]
+    key = key_of(v, graph, matching.seed, two_hop.max_degree)
     if key != NO_KEY:
-        key = (key ^ (kl.int64(kl.value_or(matching.label, v, 0)) << 31)) & POSITIVE
+        key = (key ^ (kl.int64(kl.value_or(matching.label, v, 0)) << 31)) & HIGHEST
     if kl.lane() == 0:
-        key_matching.keys[v] = key
+        two_hop.keys[i] = key
 
 
-@kl.device
-def leaf(v, graph: Csr, seed, max_degree):
-    """Of a vertex of degree one its neighbour; of degree zero one key for all."""
-    key = kl.int64(NO_KEY)
-    degree = degree_of(v, graph)
-    if degree == 0:
-        key = kl.int64(POSITIVE)
-    elif degree == 1:
-        key = hash_of(graph.targets[graph.begin[v]], seed) & POSITIVE
-    return key
+@kl.kernel
+def pair_in_row(i, graph: Csr, matching: Proposals, two_hop: TwoHop):
+    """Pair the first, third, ... vertex of a key with the next, if both may be a pair."""
+    key = two_hop.keys[i]
+    place = i - first_alike(i, two_hop.keys, two_hop.sorted_bits)
+    if place & 1 == 0 and key != NO_KEY and i + 1 < two_hop.unmatched:
+        if two_hop.keys[i + 1] == key:
+            v = two_hop.listed[i]
+            u = two_hop.listed[i + 1]
+            if may_join(v, u, v, cluster_capacity(v, graph, matching), graph, matching):
+                two_hop.mate[v] = u
+                two_hop.mate[u] = v
 
 
 @kl.device
@@ -106,17 +159,17 @@ def twin(v, graph: Csr, seed, max_degree):
         for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
             digest = wrapped_sum(digest, hash_of(graph.targets[arc], seed))
     digest = kl.team_sum(digest)
-    return digest & POSITIVE if is_short else kl.int64(NO_KEY)
+    return digest & HIGHEST if is_short else kl.int64(NO_KEY)
 
 
 @kl.device
 def relative(v, graph: Csr, seed, max_degree):
     """V's matchmaker, the neighbour of least degree."""
-    min_key = kl.int64(POSITIVE)
+    min_key = kl.int64(HIGHEST)
     for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
         u = graph.targets[arc]
         degree = degree_of(u, graph)
         if degree <= max_degree:
             min_key = min(min_key, (degree << 32) | kl.int64(u))
     min_key = kl.team_min(min_key)
-    return kl.int64(NO_KEY) if min_key == POSITIVE else hash_of(min_key, seed) & POSITIVE
+    return kl.int64(NO_KEY) if min_key == HIGHEST else hash_of(min_key, seed) & HIGHEST

@@ -1,4 +1,4 @@
-"""Two-hop matching: leaves, twins and relatives pair what they claim to pair, and nothing else."""
+"""Two-hop matching: twins and relatives pair what they claim to pair, and nothing else."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from portpart.algorithms.coarsening.key_matching import ActiveVertices, KeyMatching, Matching
+from portpart.algorithms.coarsening.clusters import Numbering
+from portpart.algorithms.coarsening.matching import Matching
 from portpart.algorithms.coarsening.options import sizes_of
-from portpart.algorithms.coarsening.two_hop import UNMATCHED_SHARE, record_two_hop
+from portpart.algorithms.coarsening.two_hop import UNMATCHED_SHARE, TwoHop, record_two_hop
 from portpart.backends.programs.interface import ExecutionSpace
 from portpart.backends.programs.program import Program
 from portpart.graphs.csr import team_for
 from portpart.graphs.graph import Graph
 from portpart.inputs.convert import as_graph
+from portpart.primitives.recorded_sort import sort_arrays
 from tests import oracles
 from tests.helpers.each import looped
 from tests.helpers.graphs import graphs, raw_graph
@@ -43,9 +45,10 @@ def pair_at_two_hops(space: ExecutionSpace, here: Graph, mate: Any, limit: int,
                      max_degree: int) -> None:
     """Pair vertices in `mate`, whatever matching that is."""
     n = here.num_vertices
-    records = {"graph": here.csr, "active": ActiveVertices().with_words(vertices=n),
+    records = {"graph": here.csr, "numbering": Numbering.of(n),
                "matching": Matching(seed=1, max_weight=limit, label=None, mate=mate),
-               "key_matching": KeyMatching.of(n, max_degree)}
+               "two_hop": TwoHop(max_degree, sort_arrays(space, n), mate,
+                                 space.empty(n, np.int32), space.empty(n, np.int32))}
     program = Program("two-hop matching")
     program.declare(records)
     record_two_hop(program, team_for(here.mean_degree))
