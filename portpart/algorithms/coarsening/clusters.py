@@ -159,7 +159,10 @@ def place_member(v, members: Members):
 
 @kl.device
 def first_alike(place, keys, mask):
-    """The first place of ascending keys that agree with that at `place` in the bits of a mask."""
+    """Return the first place of the keys that equal that at `place` in the bits of a mask.
+
+    All keys are ascending in these bits.
+    """
     first = kl.int64(place)
     step = kl.int64(1)
     while step > 0:

@@ -1,18 +1,18 @@
 """Matching in synchronous rounds, to maximality (Gilbert et al., Jet, section 3.1).
 
-In a round every unmatched vertex proposes the unmatched neighbour across its best rated edge;
-mutual proposals become pairs.  Equal ratings are ordered by a seeded hash of the edge, so the best
-free edge around is always taken and a few rounds leave no free edge.  The result does not depend on
+In a round every unmatched vertex proposes the unmatched neighbour across its best rated edge.
+Mutual proposals become pairs.  A seeded hash of the edge orders equal ratings, so the best free
+edge around is always taken, and a few rounds leave no free edge.  The result does not depend on
 the order of arcs or of threads.
 
-Or half of the vertices, by a hash, offer themselves to the vertices that they propose, and each of
-the others takes the best of its offers, whatever it proposes itself (much as Jet's released code).
-So not only the heaviest edges around are taken, and vertices differ less in weight.
+In another mode, half of the vertices, selected by a hash, offer themselves to the vertices that
+they propose.  Each of the others accepts its best offer, whatever it proposes itself (similar to
+Jet's released code).  Pairs then use not only the heaviest edges, and vertex weights differ less.
 
-Ratings are the weight of an edge, or w^2 / (c(u) c(v)) (M. Holtgrewe, P. Sanders, C. Schulz, IPDPS
-2010): light vertices are matched first then, so vertices of a level weigh about the same.
+The rating of an edge is its weight, or w^2 / (c(u) c(v)) (M. Holtgrewe, P. Sanders, C. Schulz,
+IPDPS 2010).  The latter matches light vertices first, so vertices of a level have similar weights.
 
-What is unmatched then is paired at distance two (`two_hop.py`).
+Vertices that are still unmatched are paired at distance two (`two_hop.py`).
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ NO_LAST_ROUND = 2**62
 
 
 class ActiveVertices(kl.Record):
-    """Active vertices of n; their order depends on the threads, no result depends on that order.
+    """The active ones of n vertices; their order depends on threads, but no result depends on it.
 
     Attributes
     ----------
     listed : array of int32, shape (2 n + 1,)
-        The lists of even and of odd rounds; the last element is spare.
+        The lists of even and of odd rounds; the last element is unused.
     """
 
     listed: Array = kl.work(np.int32, lambda sizes: 2 * sizes.vertices + 1)
@@ -60,12 +60,12 @@ class ActiveVertices(kl.Record):
 
 
 class Matching(Proposals):
-    """The proposals and the partners of n vertices.
+    """The proposals and partners of n vertices.
 
     Attributes
     ----------
     mate : array of int32, shape (n,)
-        The partner of each vertex, or -1; in the end the one of the two that leads.
+        The partner of each vertex, or -1; in the end the leader of the pair.
     """
 
     mate: Array = kl.absent()
@@ -76,34 +76,35 @@ DEFAULT = MatchingOptions()
 
 
 def matching_rule(max_weight: int, options: MatchingOptions, rated: bool = False) -> ClusterRule:
-    """Pairs of at most this weight, on each level of a hierarchy."""
+    """Return the rule for pairs of at most this weight on each level of a hierarchy."""
     return lambda graph, seed, label: matched_clusters(graph, max_weight, seed, label, options,
                                                        rated)
 
 
 def matched_clusters(graph: Graph, max_weight: int, seed: int, label: Array | None = None,
                      options: MatchingOptions = DEFAULT, rated: bool = False) -> Clusters:
-    """Pairs of a heavy-edge matching and single vertices, in the order of their smaller vertex.
+    """Return pairs of a heavy-edge matching, and single vertices, by their smaller vertex.
 
     Parameters
     ----------
     graph : Graph
     max_weight : int
-        No pair weighs more than this.
+        Maximum weight of a pair.
     seed : int
         Breaks ties.
     label : array of int32, shape (n,), optional
         Only vertices of equal label make a pair.
     options : MatchingOptions
-        How many rounds there are, by default as many as leave no free edge; whether proposals must
-        be mutual; and whether vertices at distance two are paired while too many are single.
+        The number of rounds, by default until no edge is free; whether proposals must be mutual;
+        and whether vertices at distance two are paired while too many are single.
     rated : bool
         Whether edges are rated by w^2 / (c(u) c(v)).  Ratings are IEEE operations in the same order
-        on every device; the hash of the edge is the paper's noise that makes all of them different.
+        on every device.  The hash of the edge replaces the paper's noise, which makes all ratings
+        different.
 
     Notes
     -----
-    Nothing returns to the host.
+    Does not synchronise with the device.
     """
     n, sizes, space = graph.num_vertices, sizes_of(graph), graph.space
     clusters = Clusters.allocate(space, sizes, max_count=n)
@@ -149,13 +150,13 @@ def _record(records: Records, by: Choice, team: int, options: MatchingOptions) -
 
 @kl.device
 def edge_weight(arc, u, v, graph: Csr, matching: Matching):
-    """Rating of an edge by its weight."""
+    """Return the weight of an edge as its rating."""
     return kl.value_or(graph.weights, arc, 1)
 
 
 @kl.device
 def edge_rating(arc, u, v, graph: Csr, matching: Matching):
-    """Rating of an edge by its weight and those of its ends, the same from both of them."""
+    """Return the rating of an edge by its weight and the weights of its ends; it is symmetric."""
     own = kl.value_or(graph.vertex_weights, v, 1)
     other = kl.value_or(graph.vertex_weights, u, 1)
     weight = kl.float64(kl.value_or(graph.weights, arc, 1))
@@ -164,12 +165,12 @@ def edge_rating(arc, u, v, graph: Csr, matching: Matching):
 
 
 @kl.device
-def may_match(v, u, own, room, graph: Csr, matching: Matching):
-    """Whether v and u, an unmatched vertex, may be a pair."""
-    return matching.mate[u] == UNMATCHED and may_join(v, u, own, room, graph, matching)
+def may_match(v, u, own, limit, graph: Csr, matching: Matching):
+    """Whether u is unmatched and may form a pair with v."""
+    return matching.mate[u] == UNMATCHED and may_join(v, u, own, limit, graph, matching)
 
 
-# A weight is read sooner than a mate, a rating is worked out later.
+# Weights are cheap to read, so mates are checked after them; ratings are computed after mates.
 CHOICES = {mutual: Choice(head_of, any_candidate, edge_weight, keep_best_score, kl.int64, may_match,
                           *([] if mutual else [directed_tie_hash])) for mutual in (True, False)}
 BY_RATING = Choice(head_of, may_match, edge_rating, keep_best_score, kl.float64)
@@ -177,7 +178,7 @@ BY_RATING = Choice(head_of, may_match, edge_rating, keep_best_score, kl.float64)
 
 @kl.kernel
 def begin_matching(v, active: ActiveVertices, matching: Matching):
-    """All vertices are unmatched and active."""
+    """Make v unmatched and active."""
     matching.mate[v] = kl.int32(UNMATCHED)
     active.listed[v] = kl.int32(v)
     if v == 0:
@@ -186,7 +187,7 @@ def begin_matching(v, active: ActiveVertices, matching: Matching):
 
 @kl.device
 def place_of(i, active: ActiveVertices):
-    """Where active vertex i stands."""
+    """Return the place of the i-th active vertex in the lists."""
     return (active.round & 1) * active.vertices + i
 
 
@@ -199,7 +200,7 @@ def stay_active(v, active: ActiveVertices):
 
 @kl.kernel
 def begin_next_round(_, active: ActiveVertices, last_round):
-    """The vertices that stay are active in the next round, if there is one."""
+    """Begin the next round with the vertices that stay active, or end after the last round."""
     active.count = active.next_count
     active.next_count = 0
     if active.round == last_round:
@@ -209,15 +210,15 @@ def begin_next_round(_, active: ActiveVertices, last_round):
 
 @kl.kernel
 def propose_unmatched(i, active: ActiveVertices, graph: Csr, matching: Matching, by: Choice):
-    """V proposes an unmatched neighbour that keeps the weight limit."""
+    """Propose the best unmatched neighbour that keeps the weight limit."""
     v = active.listed[place_of(i, active)]
-    room = cluster_capacity(v, graph, matching)
-    best_candidate(v, kl.int32(UNMATCHED), room, graph.begin[v], graph.end[v], graph, matching, by)
+    limit = cluster_capacity(v, graph, matching)
+    best_candidate(v, kl.int32(UNMATCHED), limit, graph.begin[v], graph.end[v], graph, matching, by)
 
 
 @kl.kernel
 def match_mutual_proposals(i, active: ActiveVertices, matching: Matching):
-    """Pair v with the vertex it proposes if mutual; v stays active while it has a proposal."""
+    """Pair v with the vertex that it proposes if that proposes v; else keep v active."""
     v = active.listed[place_of(i, active)]
     u = matching.proposal[v]
     if u != UNMATCHED:
@@ -229,19 +230,19 @@ def match_mutual_proposals(i, active: ActiveVertices, matching: Matching):
 
 @kl.device
 def offers_itself(v, u, matching: Matching):
-    """Whether v offers itself to u rather than waiting for offers."""
+    """Whether v offers itself to u instead of waiting for offers."""
     return hash_of(v, matching.seed) < hash_of(u, matching.seed)
 
 
 @kl.device
-def has_offered(v, u, own, room, graph: Csr, matching: Matching):
-    """Whether u proposes v and offers itself.  Then u is free: it has taken no offer."""
+def has_offered(v, u, own, limit, graph: Csr, matching: Matching):
+    """Whether u proposes v and offers itself.  Such a u is free: it has accepted no offer."""
     return matching.proposal[u] == v and offers_itself(u, v, matching)
 
 
 @kl.device
 def keep_pair(v, best, score, matching: Matching):
-    """V and the best of its offers are a pair."""
+    """Pair v with its best offer."""
     if kl.lane() == 0 and best != UNMATCHED:
         matching.mate[v] = best
         matching.mate[best] = v
@@ -252,7 +253,7 @@ OFFERS = Choice(head_of, has_offered, edge_weight, keep_pair, kl.int64, tie=dire
 
 @kl.kernel
 def take_offer(i, active: ActiveVertices, graph: Csr, matching: Matching):
-    """Pair v, if it waits for offers, with the best one."""
+    """If v waits for offers, pair it with the best one."""
     v = active.listed[place_of(i, active)]
     u = matching.proposal[v]
     if u != UNMATCHED:
@@ -263,7 +264,7 @@ def take_offer(i, active: ActiveVertices, graph: Csr, matching: Matching):
 
 @kl.kernel
 def keep_single(i, active: ActiveVertices, matching: Matching):
-    """V stays active if it had a proposal and is still unmatched."""
+    """Keep v active if it had a proposal and is still unmatched."""
     v = active.listed[place_of(i, active)]
     if matching.proposal[v] != UNMATCHED and matching.mate[v] == UNMATCHED:
         stay_active(v, active)
@@ -271,6 +272,6 @@ def keep_single(i, active: ActiveVertices, matching: Matching):
 
 @kl.kernel
 def lead_pair(v, matching: Matching):
-    """The smaller vertex of a pair, and a single vertex, lead: they take the place of mates."""
+    """Replace the mate of v by its leader: the smaller vertex of the pair, or v if it is single."""
     u = matching.mate[v]
     matching.mate[v] = kl.int32(v) if u == UNMATCHED else min(kl.int32(v), u)

@@ -1,11 +1,12 @@
-"""What becomes of nets when their pins are replaced by clusters: which are the same, which stay.
+"""Nets whose pins are replaced by clusters: distinct pins, and identical nets.
 
-All pins are sorted by net and cluster, so that nets of any size are as many equal items of work.
-The first of equal ones counts, and the counted ones are stored contiguously:
+All pins are sorted by net and cluster, so that items of work have equal size for nets of any size.
+The first of equal pins is kept, and kept pins are stored contiguously:
 
     net 0: 4 7 8    net 1: 5 7    clusters {4 5} {7 8}    ->    net 0: 0 1    net 1: 0 1
 
-Then nets meet in a hash table by a digest of their distinct pins, and are compared pin by pin.
+A hash table of digests of distinct pins then finds nets that may be identical, which are compared
+pin by pin.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from portpart.primitives import (
 )
 
 RUN = 32
-"""Pins of an item of work; consecutive ones are often of one net."""
+"""Pins of an item of work; consecutive pins often belong to one net."""
 
 RUN_TEAM = 8
 
@@ -44,11 +45,11 @@ class SortedPins(kl.Record):
     keys : array of int64, shape (p,)
         Net and cluster of each pin, sorted.
     first : array of int8, shape (p,)
-        Whether a pin is the first of equal ones.
+        Whether a pin is the first of equal pins.
     places : array, shape (p + 1,)
-        Numbers of such pins.
+        Number of such pins before each place.
     tile_sums : array of int64
-        For the scan of these.
+        Scratch for the scan of `first`.
     """
 
     keys: Array
@@ -67,9 +68,9 @@ class DistinctPins(kl.Record):
     Attributes
     ----------
     clusters : array of int32, shape (p,)
-        The clusters on the nets, and behind the last of these elements without meaning.
+        The clusters on the nets; elements behind the last pin have no meaning.
     begin : array, shape (m + 1,)
-        Where each net begins there.
+        Place in `clusters` where each net begins.
     digest : array of uint64, shape (m,)
         A sum over a net's pins.
     """
@@ -79,11 +80,11 @@ class DistinctPins(kl.Record):
     digest: Array = kl.work(np.uint64, "nets")
 
     nets: int = kl.word()
-    most_runs: int = kl.word()  # no more runs of distinct pins
+    most_runs: int = kl.word()  # maximum number of runs of distinct pins
 
 
 def distinct_pins(hypergraph: Hypergraph, cluster: Array) -> DistinctPins:
-    """The distinct pins of all nets.  Does not synchronise.
+    """Return the distinct pins of all nets.  Does not synchronise.
 
     Parameters
     ----------
@@ -106,7 +107,7 @@ def distinct_pins(hypergraph: Hypergraph, cluster: Array) -> DistinctPins:
 
 
 def runs_of(pins: int) -> int:
-    """Number of runs of pins."""
+    """Return the number of runs of pins."""
     return -(-pins // RUN)
 
 
@@ -125,7 +126,7 @@ def _record(records: Records, like: FineNetSizes) -> Program:
 
 @kl.kernel
 def pack_pins(stretch, num_nets, num_pins, nets: Nets, cluster, keys):
-    """keys[i] = net and cluster of pin i, for the pins of the stretch."""
+    """keys[i] = net and cluster of pin i, for the pins of a stretch."""
     net = row_at(stretch * RUN, nets.begin, num_nets)
     for i in range(stretch * RUN + kl.lane(), min((stretch + 1) * RUN, num_pins), kl.team_size()):
         while nets.end[net] <= i:
@@ -135,14 +136,15 @@ def pack_pins(stretch, num_nets, num_pins, nets: Nets, cluster, keys):
 
 @kl.kernel
 def clear_digest(net, found: DistinctPins):
-    """No pin of the net has been added up."""
+    """Set the digest of a net to 0."""
     found.digest[net] = kl.uint64(0)
 
 
 @kl.kernel
 def mark_pins(stretch, pins: SortedPins, found: DistinctPins):
-    """Mark the first of equal pins of a stretch; add them to the digests.  Atomic, independent of
-    order.
+    """Mark the first of equal pins of a stretch, and add these to the digests of their nets.
+
+    Atomic; the result does not depend on the order.
     """
     begin = stretch * RUN
     net = pins.keys[begin] >> 32
@@ -164,14 +166,14 @@ def mark_pins(stretch, pins: SortedPins, found: DistinctPins):
 
 @kl.kernel
 def place_pin(i, pins: SortedPins, found: DistinctPins):
-    """Put the distinct pins close together."""
+    """Copy pin i to its place among the distinct pins if it is one."""
     if pins.first[i] != 0:
         found.clusters[pins.places[i]] = kl.int32(pins.keys[i] & 0xFFFFFFFF)
 
 
 @kl.kernel
 def begin_net(net, nets: Nets, pins: SortedPins, found: DistinctPins):
-    """Where the next net begins; the first one begins at 0."""
+    """Store where the next net begins; the first net begins at 0."""
     found.begin[net + 1] = pins.places[nets.end[net]]
     if net == 0:
         found.begin[0] = 0
@@ -182,17 +184,17 @@ NO_NET = -1
 
 
 def of_slots(sizes: FineNetSizes) -> int:
-    """Two slots for each net."""
+    """Return the number of slots of the table: two for each net."""
     return 2 * sizes.nets
 
 
 def slot_type(sizes: FineNetSizes) -> np.dtype:
-    """The type of places in the table."""
+    """Return the type of places in the table."""
     return np.dtype(np.int32 if of_slots(sizes) <= MAX_INT32 else np.int64)
 
 
 def of_net_tiles(sizes: FineNetSizes) -> int:
-    """A sum for each tile of nets."""
+    """Return the number of tiles of nets."""
     return tiles_of(sizes.nets)
 
 
@@ -202,19 +204,19 @@ class CoarseNets(kl.Record):
     Attributes
     ----------
     table : array of int32, shape (2 m,)
-        A hash table by digests: the smallest net that has each, -1 where a slot is free.
+        A hash table by digests: the smallest net of each digest, or -1 if a slot is free.
     slot : array, shape (m,)
-        Where a net is in the table; -1 if it is left out.
+        Place of a net in the table; -1 if the net is removed.
     differs, stays : array of int8, shape (m,)
         Whether a net differs from the one of its slot, and whether it is in the coarse hypergraph.
     weights : array, shape (m,)
         The weight of a net that stays.
     sizes : array of int32, shape (m,)
-        Its pins.
+        Its number of pins.
     number, offsets : array of int32 and of a type for offsets, shape (m + 1,)
-        The coarse net, and where it begins.
+        The number of the coarse net, and the place where it begins.
     number_sums, offset_sums : array of int64
-        For scans of these.
+        Scratch for scans of these.
     """
 
     table: Array = kl.work(np.int32, of_slots)
@@ -230,13 +232,13 @@ class CoarseNets(kl.Record):
 
     nets: int = kl.word()
     net_tiles: int = kl.word()
-    max_size: int = kl.word()  # most pins of a net that stays
+    max_size: int = kl.word()  # maximum number of pins of a net that stays
 
 
 def record_merging(program: Program, work: Any, found: Any) -> None:
-    """Record how nets are compared, and the remaining ones numbered.
+    """Record that nets are compared, and the remaining ones numbered.
 
-    The program has the records ``work`` and ``found``, which these are, and ``nets``.
+    The program has the records ``work`` and ``found``, which are passed, and ``nets``.
     """
     program.launch(work.nets, clear_net)
     program.launch(work.nets, enter_net)
@@ -249,7 +251,7 @@ def record_merging(program: Program, work: Any, found: Any) -> None:
 
 @kl.kernel
 def clear_net(net, work: CoarseNets):
-    """Nothing is known of the net, and its share of the table is free."""
+    """Reset a net, and free its share of the table."""
     work.differs[net] = kl.int8(0)
     work.weights[net] = 0
     for slot in range(2 * net, 2 * net + 2):
@@ -258,28 +260,28 @@ def clear_net(net, work: CoarseNets):
 
 @kl.device
 def size_of(net, found: DistinctPins):
-    """Number of a net's distinct pins."""
+    """Return the number of distinct pins of a net."""
     return kl.int64(found.begin[net + 1]) - kl.int64(found.begin[net])
 
 
 @kl.device
 def place_in(hashed, size):
-    """Place 0 ... size-1 of a hash in a table of less than 2^31 entries."""
+    """Return the place 0 ... size-1 of a hash in a table of less than 2^31 entries."""
     return (((hashed & HIGHEST) >> 32) * size) >> 31
 
 
 @kl.device
 def key_of(net, found: DistinctPins):
-    """The digest of a net as a number that is not negative."""
+    """Return the digest of a net as a non-negative number."""
     return kl.int64(found.digest[net] & kl.uint64(HIGHEST))
 
 
 @kl.device
 def slot_for(net, size, found: DistinctPins, work: CoarseNets):
-    """The slot of a net's digest in a table of this many, claimed if it is new; atomic, any free
-    one.
+    """Return the slot of a net's digest in a table of `size` slots, claimed if the digest is new.
 
-    In a slot that is taken any net of the digest stands for it.
+    Atomic; which free slot is claimed depends on the order.  A slot that is taken contains any net
+    of its digest.
     """
     key = key_of(net, found)
     slot = place_in(mixed(key), size)
@@ -300,8 +302,9 @@ def slot_for(net, size, found: DistinctPins, work: CoarseNets):
 
 @kl.kernel
 def enter_net(net, found: DistinctPins, work: CoarseNets):
-    """Enter a net that can be cut, and is not too large, in the table; atomic, independent of
-    order.
+    """Enter a net in the table if it can be cut and is not too large.
+
+    Atomic; the smallest net of each digest does not depend on the order.
     """
     work.slot[net] = NO_SLOT
     size = size_of(net, found)
@@ -313,7 +316,7 @@ def enter_net(net, found: DistinctPins, work: CoarseNets):
 
 @kl.device
 def is_like(i, net, leader, found: DistinctPins):
-    """Whether pin i of a net is the pin of a leader of as many pins that it compares with."""
+    """Whether a net has as many pins as its leader, and pin i equals the leader's."""
     same = size_of(leader, found) == size_of(net, found)
     if same:
         other = i - kl.int64(found.begin[net]) + kl.int64(found.begin[leader])
@@ -323,9 +326,9 @@ def is_like(i, net, leader, found: DistinctPins):
 
 @kl.kernel
 def compare_pins(stretch, found: DistinctPins, work: CoarseNets):
-    """Note which nets of a stretch have not the pins of their leader; all write the same.
+    """Mark the nets of a stretch that differ from their leader; all threads write the same value.
 
-    Nets of one digest that differ all the same stay two nets, whatever others they equal.
+    A net that differs from the leader of its digest stays, even if it equals another net.
     """
     net = row_at(stretch * RUN, found.begin, found.nets)
     end = min((stretch + 1) * RUN, kl.int64(found.begin[found.nets]))
@@ -342,8 +345,9 @@ def compare_pins(stretch, found: DistinctPins, work: CoarseNets):
 
 @kl.kernel
 def finish_net(net, nets: Nets, found: DistinctPins, work: CoarseNets):
-    """A net stays if it leads or differs; else its leader takes its weight; atomic, independent of
-    order.
+    """Keep a net that leads or differs; add the weight of any other net to that of its leader.
+
+    Atomic; the result does not depend on the order.
     """
     slot = kl.int64(work.slot[net])
     stays = False

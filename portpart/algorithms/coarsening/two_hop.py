@@ -1,9 +1,9 @@
 """Two-hop matching: twins and relatives (LaSalle et al. 2015; Jet, section 3.1).
 
-Each kind is a key on the unmatched vertices: twins share their neighbours, so leaves of one vertex
-are twins, and relatives share the neighbour of least degree (their matchmaker).  Keys are hashed,
-and unmatched vertices are sorted by them and then by id.  Each two in a row of one key become a
-pair, if they may.  The key of twins is a digest of 63 bits; lists of neighbours are not compared.
+Each kind has a key for unmatched vertices.  Twins share all neighbours, so leaves of one vertex are
+twins.  Relatives share the neighbour of least degree, their matchmaker.  Unmatched vertices are
+sorted by hashed keys and then by id, and consecutive vertices of equal key become pairs if they
+may.  The key of twins is a digest of 63 bits; lists of neighbours are not compared.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ UNMATCHED = -1
 NO_KEY = -1
 
 MAX_TWIN_DEGREE = 128
-"""Lists longer than this are not compared: no twins there."""
+"""Vertices of higher degree have no twins."""
 
 UNMATCHED_SHARE = 0.25
-"""Two-hop matching goes on while more than this share of the vertices is unmatched."""
+"""Two-hop matching continues while more than this share of the vertices is unmatched."""
 
 FEW, BITS_OF_FEW, BITS = 2**16, 2**24 - 1, 2**32 - 1
-"""Keys of few vertices are sorted by 24 bits, others by 32.  Keys that agree in these are rare; of
-their vertices some pairs may be missed."""
+"""Keys of few vertices are sorted by 24 bits, others by 32.  Different keys rarely agree in these
+bits; if they do, some pairs may be missed."""
 
 
 class TwoHop(kl.Record):
@@ -46,14 +46,14 @@ class TwoHop(kl.Record):
     Attributes
     ----------
     max_degree : int
-        Vertices of higher degree do not make relatives.
+        Vertices of higher degree match no relatives.
     sorting : SortArrays
     mate : array of int32, shape (n,)
         The partner of each vertex, or -1.
     listed, other_list : array of int32, shape (n,) or longer
         The unmatched vertices; scratch.
     keys, other_keys : array of int64, shape (n,)
-        Their keys: a hash in 0 ... 2^63-1, or -1 for a vertex that seeks no partner; scratch.
+        Their keys: a hash in 0 ... 2^63-1, or -1 for a vertex without a key; scratch.
     """
 
     max_degree: int
@@ -75,8 +75,8 @@ def record_two_hop(program: Program, team: int) -> None:
     Parameters
     ----------
     program : Program
-        With the records ``graph``, ``matching``, ``numbering`` and ``two_hop``.  It asks before
-        each kind whether that is wanted.
+        With the records ``graph``, ``matching``, ``numbering`` and ``two_hop``.  It checks before
+        each kind whether too many vertices are unmatched.
     """
     two_hop = program.find("two_hop", TwoHop)
     _number_unmatched(program)
@@ -89,7 +89,7 @@ def record_two_hop(program: Program, team: int) -> None:
 
 
 def record_pairing(program: Program) -> None:
-    """Record how listed vertices of equal keys are paired; words say how many there are."""
+    """Record that listed vertices of equal keys are paired; words have their number."""
     two_hop = program.find("two_hop", TwoHop)
     record_sort(program, two_hop.sorting, SortSlots(two_hop.keys, two_hop.listed,
                                                     two_hop.other_keys, two_hop.other_list))
@@ -105,13 +105,13 @@ def _number_unmatched(program: Program) -> None:
 
 @kl.kernel
 def flag_unmatched(v, numbering: Numbering, two_hop: TwoHop):
-    """flags[v] = v is unmatched."""
+    """flags[v] = whether v is unmatched."""
     numbering.flags[v] = two_hop.mate[v] == UNMATCHED
 
 
 @kl.kernel
 def check_unmatched_share(_, numbering: Numbering, two_hop: TwoHop):
-    """Too many vertices are unmatched if it is more than a quarter; set up the sort of all."""
+    """Store whether more than a quarter of the vertices is unmatched; prepare sorting them."""
     two_hop.unmatched = numbering.number[numbering.vertices]
     two_hop.too_many = two_hop.unmatched > UNMATCHED_SHARE * numbering.vertices
     two_hop.sorted_bits = BITS_OF_FEW if two_hop.unmatched < FEW else BITS
@@ -127,7 +127,7 @@ def list_unmatched(v, numbering: Numbering, two_hop: TwoHop):
 
 @kl.kernel
 def find_key(i, graph: Csr, matching: Proposals, two_hop: TwoHop, key_of: kl.StaticValue):
-    """Key of a listed vertex; of those of other labels another one."""
+    """Store the key of a listed vertex, which also depends on its label."""
     v = two_hop.listed[i]
     key = key_of(v, graph, matching.seed, two_hop.max_degree)
     if key != NO_KEY:
@@ -138,7 +138,7 @@ def find_key(i, graph: Csr, matching: Proposals, two_hop: TwoHop, key_of: kl.Sta
 
 @kl.kernel
 def pair_in_row(i, graph: Csr, matching: Proposals, two_hop: TwoHop):
-    """Pair the first, third, ... vertex of a key with the next, if both may be a pair."""
+    """Pair the first, third, ... vertex of a key with the next one, if they may form a pair."""
     key = two_hop.keys[i]
     place = i - first_alike(i, two_hop.keys, two_hop.sorted_bits)
     if place & 1 == 0 and key != NO_KEY and i + 1 < two_hop.unmatched:
@@ -152,7 +152,7 @@ def pair_in_row(i, graph: Csr, matching: Proposals, two_hop: TwoHop):
 
 @kl.device
 def twin(v, graph: Csr, seed, max_degree):
-    """A digest of v's neighbours that does not depend on their order."""
+    """Return a digest of v's neighbours that does not depend on their order."""
     digest = kl.int64(0)
     is_short = degree_of(v, graph) <= MAX_TWIN_DEGREE
     if is_short:
@@ -164,7 +164,7 @@ def twin(v, graph: Csr, seed, max_degree):
 
 @kl.device
 def relative(v, graph: Csr, seed, max_degree):
-    """V's matchmaker, the neighbour of least degree."""
+    """Return a hash of v's matchmaker, the neighbour of least degree."""
     min_key = kl.int64(HIGHEST)
     for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
         u = graph.targets[arc]
