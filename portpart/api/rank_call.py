@@ -163,7 +163,7 @@ def _whether(given: Array | None) -> str:
 
 
 def _checked(rows: DistributedGraph, asked: CallOptions) -> RankCall:
-    """Return the checked options; refuse those that ranks do not support."""
+    """Return the checked options; refuse options that ranks do not support."""
     check_options(asked)
     check_device(asked.device, rows.space)
     options = asked.checked()

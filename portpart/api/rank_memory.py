@@ -25,11 +25,11 @@ OF_NUMBER, OF_WORD = 4, 8
 
 OF_OWN, OF_GHOST = 10, 28
 """Bytes of a vertex of the rank and of a ghost, in addition to those of a vertex on one device:
-ids, and copies for other ranks. Measured by ``python -m bench.rank_memory``."""
+ids, and copies for other ranks. Figures of ``python -m bench.rank_memory``."""
 
 OF_MOVED, OF_LEFT = 24, 16
 """Bytes of a vertex that has moved, without its row, which exists twice, and of a ghost that the
-rank had before. Measured in the same way."""
+rank had before. Figures of the same program."""
 
 NO_FLOWS = FlowOptions(levels=0)
 

@@ -298,7 +298,7 @@ class FactorSearch:
         """Yield a partition from the old blocks, and one from a new one if that may be better.
 
         Refinement moves vertices back if that lowers costs. If weights are hard to pack and too
-        much migrates from the old blocks, a new partition is hardly better; it is used unrefined.
+        much migrates from the old blocks, a new partition is barely better; it is used unrefined.
         """
         request, new = self.request, self.fresh
         problem = with_previous_blocks(request.problem, self.old, price)

@@ -109,7 +109,7 @@ def balls_image(points: np.ndarray, colours: np.ndarray, window: Window) -> np.n
     """Return an image of balls as large as points are apart, with larger third coordinates in
     front.
 
-    The shape is as in `filled_image`; the balls are lit.
+    The shape is as in `filled_image`; the balls have highlights.
     """
     rows, columns = shape_of(window)
     scale = columns / (window[1] - window[0])

@@ -186,7 +186,7 @@ def _record_runs(records: Records) -> Program:
 
 @kl.device
 def begin_singleton(v, rank, joined: LinkedGroups):
-    """Make v a group of its own; of two groups, the one of higher rank comes first."""
+    """Put v alone into a group; of two groups, the one of higher rank comes first."""
     word = kl.int64(rank) << ROUND_BITS
     joined.word[v] = word
     joined.next_word[v] = word
@@ -196,7 +196,7 @@ def begin_singleton(v, rank, joined: LinkedGroups):
 
 @kl.kernel
 def begin_group(v, graph: Csr, groups: NetGroups, listed: VertexList, joined: LinkedGroups):
-    """Make v a group of its own, and list it for selection; the largest id leads."""
+    """Put v alone into a group, and list it for selection; the largest id leads."""
     groups.cluster[v] = kl.int32(v)
     groups.cluster_weight[v] = kl.value_or(graph.vertex_weights, v, 1)
     begin_singleton(v, v, joined)

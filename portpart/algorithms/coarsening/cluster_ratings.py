@@ -1,8 +1,8 @@
 """The cluster that a vertex proposes: the best rated adjacent one with free capacity.
 
 The rating is the weight of the arcs to the cluster divided by the square root of the cluster's
-weight.  Light clusters grow first, so that their weights stay even.  (Measured: cuts are 0.6 %
-lower than with the weight of the arcs alone, or with that divided by the cluster's weight.)
+weight.  Light clusters grow first, so that their weights stay even.  (Cuts are 0.6 % lower than
+with the weight of the arcs alone, or with that divided by the cluster's weight.)
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ class ClusterRounds(Proposals):
 
 @kl.kernel
 def begin_single(v, graph: Csr, rounds: ClusterRounds):
-    """Make v the leader of a cluster of its own."""
+    """Make v a cluster with a single member."""
     weight = kl.value_or(graph.vertex_weights, v, 1)
     rounds.cluster[v] = kl.int32(v)
     rounds.cluster_weight[v] = weight

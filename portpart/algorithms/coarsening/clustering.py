@@ -239,7 +239,7 @@ def cluster(space: ExecutionSpace, graph: Graph | Hypergraph, max_weight: int, s
     -----
     Time O(n + m) per round.  Memory: 50 bytes per vertex; with degrees above 16, also half a byte
     per arc; with degrees above 192, also 4 bytes and the size of a sum of arc weights per arc.  In
-    graphs of more than 2^26 arcs the latter counts only arcs of such vertices.  Synchronises with
+    graphs of more than 2^26 arcs the latter counts only arcs of such vertices.  Waits for
     the device to count these, or to read the highest degree if it is not known.
     """
     n, around = graph.num_vertices, proposal_rule.around(graph, seed)
@@ -259,7 +259,7 @@ def cluster(space: ExecutionSpace, graph: Graph | Hypergraph, max_weight: int, s
 
 def _records(around: ClusteringInputs, found: Array, max_weight: int, seed: int,
              label: Array | None) -> dict[str, Record | Words]:
-    """Return the records of a clustering, except those that are all scratch."""
+    """Return the records of a clustering, except pure scratch records."""
     n = around.sizes.vertices
     rounds = cluster_rounds.ClusterRounds(
         seed=seed, max_weight=max_weight, label=label, cluster=found, total=around.total)

@@ -234,7 +234,7 @@ class Making:
 
 
 MEMBERS, ROWS = "members", "rows"
-"""Parts that a program makes: lists of members, rows, or both."""
+"""What a program makes: lists of members, rows, or both."""
 
 
 def record_contraction(records: Records, like: FineSizes, team: int, one_lane: bool,

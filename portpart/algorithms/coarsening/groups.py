@@ -222,7 +222,7 @@ class ScoreProposals(ArcProposals):
 
 @kl.kernel
 def begin_subset(v, links: SelectionLinks):
-    """Make v a subset of its own."""
+    """Make v a subset with a single member."""
     links.subset[v] = kl.int32(v)
     if v == 0:
         links.changing = 1
@@ -264,5 +264,5 @@ def point_to_root(v, links: SelectionLinks):
 
 @kl.kernel
 def begin_by_id(v, joined: LinkedGroups):
-    """Make v a group of its own; the smallest of linked vertices leads them."""
+    """Put v alone into a group; the smallest of linked vertices leads them."""
     begin_singleton(v, joined.vertices - 1 - v, joined)

@@ -93,7 +93,7 @@ def contract_nets(hypergraph: Hypergraph, clusters: Clusters, weight_type: np.dt
 
 
 def _all_stay(hypergraph: Hypergraph, clusters: Clusters, max_net_size: int | None) -> bool:
-    """Whether a guess may assume that each vertex is a cluster of its own."""
+    """Whether a guess may assume that each vertex is a single cluster."""
     return clusters.max_count == hypergraph.num_vertices and max_net_size is not None
 
 

@@ -30,7 +30,7 @@ FILL = 2
 class TwoHopGroups(kl.Record):
     """Preferred clusters of single vertices, and groups of vertices with the same one.
 
-    Most arrays are those that the rounds no longer need.  An element belongs to a group or to a
+    Most arrays are reused: the rounds no longer need them.  An element belongs to a group or to a
     preferred cluster, which is a cluster or a key behind all clusters.
 
     Attributes

@@ -107,7 +107,7 @@ class _Exchange:
         return self.order[self.ends[block] : self.ends[block + 1]]
 
     def worst(self) -> int | None:
-        """Return the block that violates its limits most, of those that an exchange may help."""
+        """Return the block that violates its limits most, of all that an exchange may help."""
         broken = np.where(self.stuck, 0, self._broken(slice(None), self.loads))
         block = int(broken.argmax())
         return block if broken[block] > 0 else None

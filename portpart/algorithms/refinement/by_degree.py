@@ -45,7 +45,7 @@ class Deciding(kl.Scope):
 
 @dataclass(frozen=True)
 class Selector(kl.Static):
-    """Device functions that select the vertices of a list for a body.
+    """Functions that select the vertices of a list for a body.
 
     Attributes
     ----------
@@ -142,7 +142,7 @@ class ByDegree:
 @kl.kernel
 def of_low_degree(i, graph: Csr, state: Deciding, tables: Tables, more: kl.Record, one_lane,
                   job: VertexJob):
-    """Call the body for vertex i of the list, if it has few neighbours."""
+    """Apply the body for vertex i of the list, if it has few neighbours."""
     connections = ConnectivityTable(blocks=kl.team_array(kl.int32, job.connections.blocks),
                                     weights=kl.team_array(job.counter, job.connections.weights),
                                     order=kl.team_array(kl.int8, job.connections.order))
@@ -154,7 +154,7 @@ def of_low_degree(i, graph: Csr, state: Deciding, tables: Tables, more: kl.Recor
 
 @kl.kernel
 def of_high_degree(i, graph: Csr, state: Deciding, tables: Tables, more: kl.Record, job: VertexJob):
-    """Call the body for the vertices of group i with many neighbours."""
+    """Apply the body for the vertices of group i with many neighbours."""
     connections = ConnectivityTable(blocks=kl.team_array(kl.int32, job.connections.blocks),
                                     weights=kl.team_array(job.counter, job.connections.weights),
                                     order=kl.team_array(kl.int8, job.connections.order))
@@ -168,7 +168,7 @@ def of_high_degree(i, graph: Csr, state: Deciding, tables: Tables, more: kl.Reco
 
 @kl.kernel
 def of_hub(i, graph: Csr, state: Deciding, tables: Tables, more: kl.Record, job: VertexJob):
-    """Call the body for hub i."""
+    """Apply the body for hub i."""
     connections = ConnectivityTable(blocks=kl.team_array(kl.int32, job.connections.blocks),
                                     weights=kl.team_array(job.counter, job.connections.weights),
                                     order=kl.team_array(kl.int8, job.connections.order))

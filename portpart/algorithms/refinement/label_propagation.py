@@ -107,7 +107,7 @@ class ThinningSteps(Piece):
     Attributes
     ----------
     until_balanced : bool
-        Whether moves are thinned out, an option.
+        Whether a share of the moves is left out, an option.
     """
 
     until_balanced: bool = False

@@ -24,7 +24,7 @@ STATES, PAGES = 3, 2
 """Numbers of states of refinement and of pages of outcomes that exist at once."""
 
 MANY = 2**22
-"""So many more vertices or arcs make every array longer whose length follows from them."""
+"""With this many more vertices or arcs, all arrays that depend on their number are made longer."""
 
 NAMES = Run.field_names[: len(PIECES)]
 """The names of the records that hold work arrays."""
@@ -131,7 +131,7 @@ class Lanes:
         return max_degree if whole.max_degree <= max_degree else 0
 
     def words_on(self, graph: WithMeasures, num_vertices: int, one_lane: int) -> dict[str, int]:
-        """Return the words that tell kernels their lanes, with at most this many vertices per list.
+        """Return the words with the lanes of kernels, with at most this many vertices per list.
 
         `one_lane` is the degree that `one_lane_degree` returns.
         """

@@ -80,7 +80,7 @@ class ProcessCalls(ABC):
             comm.free()
 
     def leave(self, problem: BaseException) -> None:
-        """Tell the other ranks that this one makes no more calls because of an exception.
+        """Inform the other ranks that this one makes no more calls because of an exception.
 
         They raise its error where they wait for this rank, now or in the next call.
         """

@@ -34,7 +34,7 @@ _INT64 = ir.IntType(64)
 
 @intrinsic
 def call_chunk(typingctx, function, start, stop, row):
-    """Call the C function ``void(int64, int64, int64)`` at address `function`."""
+    """Run the C function ``void(int64, int64, int64)`` at address `function`."""
 
     def codegen(context, builder, signature, args):
         kind = ir.FunctionType(ir.VoidType(), [_INT64] * 3)

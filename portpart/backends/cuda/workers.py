@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeVar
 MAX_WORKERS = 16
 
 NICE = 10
-"""Niceness of threads that should not delay those that a caller waits for."""
+"""Niceness of threads that should not delay threads that a caller waits for."""
 
 T = TypeVar("T")
 

@@ -1,6 +1,6 @@
 """Rows of clusters, to which the rows of other ranks are added.
 
-The rows that change and those that have arrived are contracted once more, and replace the old ones.
+Changed rows and rows that have arrived are contracted once more, and replace the old rows.
 Other rows are copied.
 """
 

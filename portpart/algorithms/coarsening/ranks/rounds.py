@@ -126,7 +126,7 @@ class GhostItems(kl.Record):
 
 @kl.kernel
 def begin_ghost(i, graph: Csr, rounds: ClusterRounds):
-    """Make ghost i the leader of a cluster of its own."""
+    """Make ghost i a cluster with a single member."""
     v = rounds.vertices + i
     rounds.cluster[v] = kl.int32(v)
     rounds.cluster_weight[v] = kl.value_or(graph.vertex_weights, v, 1)

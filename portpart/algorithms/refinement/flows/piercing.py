@@ -1,6 +1,6 @@
 """Piercing: a side of a cut becomes its terminal, together with some vertices next to it.
 
-Hamann, Strasser (2018); Gottesbueren, Hamann, Wagner (2019).  The best vertices are those that
+Hamann, Strasser (2018); Gottesbueren, Hamann, Wagner (2019).  The best vertices are vertices that
 create no augmenting path, and among them those deepest in the block of the terminal.
 """
 

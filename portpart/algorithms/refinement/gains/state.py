@@ -117,7 +117,7 @@ FEW = 2**15
 """A list of at most this many vertices is scanned quickly."""
 
 LONG = 2**14
-"""A longer list is processed by single lanes if no vertex has many neighbours, because so many
+"""A longer list is processed by single lanes if no vertex has many neighbours, because the many
 vertices at once hide latencies.  On a shorter list each vertex gets several lanes, which is faster.
 """
 

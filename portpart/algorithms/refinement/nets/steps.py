@@ -153,7 +153,7 @@ def move_if_accepted(v, begin, end, graph: objectives.NetRows, state: ActingOnNe
 @kl.kernel
 def act_for_movable(i, graph: objectives.NetRows, state: ActingOnNets, one_lane,
                     proposes: kl.StaticValue, act: kl.StaticValue):
-    """Call `act` for movable vertex i if its move is proposed, unless it is a hub."""
+    """Apply `act` to movable vertex i if its move is proposed, unless it is a hub."""
     if gains.uses_lanes(one_lane, state.active.movable, state.figures):
         v = gains.movable_vertex(i, state.active)
         is_hub = degree_of(v, graph) > state.figures.hub_degree
@@ -164,7 +164,7 @@ def act_for_movable(i, graph: objectives.NetRows, state: ActingOnNets, one_lane,
 @kl.kernel
 def act_for_chunks(p, graph: objectives.NetRows, state: ActingOnNets, hub_chunks: HubChunks,
                    proposes: kl.StaticValue, act: kl.StaticValue):
-    """Call `act` for a chunk of a hub whose move is proposed."""
+    """Apply `act` to a chunk of a hub whose move is proposed."""
     v = hub_chunks.vertex[p]
     if proposes(v, state.moves, state.cache):
         act(v, hub_chunks.begin[p], end_of_chunk(p, graph, hub_chunks), graph, state)
@@ -264,7 +264,7 @@ class NetPropagation(Piece):
         return order_by(self.order, self.proposes)
 
     def move(self, this: Recording) -> None:
-        """Propose moves, and make those that the nets accept."""
+        """Propose moves, and make the moves that the nets accept."""
         program, movable, rows = this.program, this.run.level.movable, rows_of(this)
         with program.side_by_side():
             program.launch(movable, gains.keep_movable)

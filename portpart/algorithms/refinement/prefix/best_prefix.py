@@ -200,7 +200,7 @@ def weight_offered(i, first, sequence: MoveSequence):
 @kl.kernel
 def apply_behind_prefix(_, moves: Moves, blocks: Blocks, figures: Figures, sequence: MoveSequence,
                         by_sum: kl.StaticValue):
-    """Drop moves behind the prefix, except those that fit into their target.  Called by one team.
+    """Drop moves behind the prefix, except moves that fit into their target.  Called by one team.
 
     A move fits if its target has capacity for all moves to it up to this one, without departures.
     """

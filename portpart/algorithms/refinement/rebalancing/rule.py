@@ -45,7 +45,7 @@ class RebalancingRule(kl.Static):
         Whether a vertex may weigh twice the excess of its block in strong rebalancing, not 1.5
         times as in weak.
     fine : bool
-        Whether coarse levels have as many sub-buckets as the finest one, so that hardly more weight
+        Whether coarse levels have as many sub-buckets as the finest one, so that little more weight
         than necessary leaves; else a number for their own size.
     nearest : bool
         Whether strong rebalancing fills blocks as close to their limits as vertices allow; else the
