@@ -111,8 +111,8 @@ def next_move(weight, count, limits: SideLimits, bisection: Bisection, graph: Cs
 def may_improve(moves, stall_limit, gain_sum, square_sum):
     """Whether a new best prefix is likely after this many moves without one, by their gains.
 
-    The gains are treated as a random walk. If it drifts down by much more than its deviation, it does
-    not return (V. Osipov, P. Sanders, ESA 2010).
+    The gains are treated as a random walk. If it drifts down by much more than its deviation, it
+    does not return (V. Osipov, P. Sanders, ESA 2010).
     """
     squared = gain_sum * gain_sum
     variance = square_sum - squared / max(kl.float64(1), kl.float64(moves))
