@@ -28,7 +28,7 @@ BITS, WORD_SHIFT = 64, 6
 """Number of blocks in a word of a set, and its logarithm."""
 
 ALONE_CHANGED, PRESENT_CHANGED = 1, 2
-"""What changes for a net: only the blocks with exactly one pin, or also all blocks that it spans."""
+"""What changes for a net: the blocks with exactly one pin, or also the blocks that it spans."""
 
 
 TOUCHED, ALONE = 1, 2
