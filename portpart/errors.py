@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -137,6 +137,8 @@ class InternalError(PortpartError, RuntimeError):
     """A promise of the library was broken: a defect in portpart, not in the input."""
 
 
+ErrorTypes = type[Exception] | tuple[type[Exception], ...]
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -164,43 +166,40 @@ def typed_memory_errors(function: Callable[P, R]) -> Callable[P, R]:
 
 
 @contextmanager
-def errors_of_file(name: str, kind: type[InputError] = GraphFormatError) -> Iterator[None]:
-    """Context in which an error about a file's contents becomes one of `kind` that names the file.
-
-    A `GraphFormatError` is not changed.
-    """
-    try:
-        yield
-    except GraphFormatError:
-        raise
-    except InputError as problem:
-        raise kind(f"{name}: {problem}") from problem
-
-
-@contextmanager
-def reading(name: str) -> Iterator[None]:
-    """Context in which a system error becomes an error that a file cannot be read."""
-    try:
-        yield
-    except InputError:
-        raise
-    except (OSError, ValueError) as problem:
-        reason = getattr(problem, "strerror", None) or problem
-        raise InputError(f"{name or repr(name)} cannot be read: {reason}") from problem
-
-
-@contextmanager
-def writing(name: str, *passing: type[OSError]) -> Iterator[None]:
-    """Context in which a system error becomes an error that a file cannot be written.
-
-    Errors of the types `passing` are not changed.
-    """
+def raised_as(made: Callable[[Any], Exception], caught: ErrorTypes,
+              passing: ErrorTypes = ()) -> Iterator[None]:
+    """Context in which errors of some types become others; those of the types `passing` stay."""
     try:
         yield
     except passing:
         raise
-    except OSError as problem:
-        raise InputError(f"{name} cannot be written: {problem.strerror or problem}") from problem
+    except caught as problem:
+        raise made(problem) from problem
+
+
+def errors_about(name: str,
+                 kind: type[InputError] = GraphFormatError) -> AbstractContextManager[None]:
+    """Context in which an error about contents of a file or an argument names it and is a `kind`.
+
+    A `GraphFormatError` is not changed.
+    """
+    return raised_as(lambda problem: kind(f"{name}: {problem}"), InputError, GraphFormatError)
+
+
+def reading(name: str) -> AbstractContextManager[None]:
+    """Context in which a system error becomes an error that a file cannot be read."""
+    return raised_as(lambda problem: InputError(
+        f"{name or repr(name)} cannot be read: {getattr(problem, 'strerror', None) or problem}"),
+        (OSError, ValueError), InputError)
+
+
+def writing(name: str, *passing: type[OSError]) -> AbstractContextManager[None]:
+    """Context in which a system error becomes an error that a file cannot be written.
+
+    Errors of the types `passing` are not changed.
+    """
+    return raised_as(lambda problem: InputError(
+        f"{name} cannot be written: {problem.strerror or problem}"), OSError, passing)
 
 
 # Wrong values in messages ----------------------------------------------------------------------

@@ -15,19 +15,11 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from portpart import backends
+from portpart.algorithms import recipes
 from portpart.algorithms.coarsening.ranks import Fold
 from portpart.algorithms.final_balance import filled_by
 from portpart.algorithms.multilevel import Constraints, Trace
 from portpart.algorithms.objectives import CUT, cost_sums
-from portpart.algorithms.recipes import (
-    DEFAULT,
-    PortpartConfig,
-    block_weights,
-    find,
-    lookup,
-    partition_ranks,
-    require_possible,
-)
 from portpart.api.bounds import (
     FREE,
     Bounds,
@@ -73,7 +65,7 @@ class RankCall:
     """
 
     options: CallOptions
-    config: PortpartConfig
+    config: recipes.PortpartConfig
     wanted: Constraints
 
     @property
@@ -131,8 +123,8 @@ def divided(rows: DistributedGraph, asked: CallOptions,
     planned(comm, lambda: check_memory_limit(rows.space, k))
     bounds = bounds_of_ranks(rows, k, options.imbalance, target, call.wanted.fixed)
     trace = Trace(rows.space, cast(Any, rows), options.report if comm.rank == 0 else None)
-    found = partition_ranks(rows, bounds.balance, call.config, options.seed or 0, trace, fold,
-                            wanted=call.wanted)
+    found = recipes.partition_ranks(rows, bounds.balance, call.config, options.seed or 0, trace,
+                                    fold, wanted=call.wanted)
     with trace.phase("finish"):
         part, weights, cut = _no_worse(rows, *found, call, bounds)
     feasible = bounds.kept_by(weights)
@@ -151,7 +143,7 @@ def _no_worse(rows: DistributedGraph, part: Array, weights: np.ndarray, call: Ra
     """Return the better of a partition and the initial one, its block weights and its cut."""
     cut, first = _cut(rows, part), call.wanted.initial
     if first is not None:
-        before, cut_before = block_weights(rows, first, call.options.k), _cut(rows, first)
+        before, cut_before = recipes.block_weights(rows, first, call.options.k), _cut(rows, first)
         if bounds.rank(before, cut_before) < bounds.rank(weights, cut):
             return rows.space.copy(first), before, cut_before
     return part, weights, cut
@@ -168,7 +160,7 @@ def _checked(rows: DistributedGraph, asked: CallOptions) -> RankCall:
     check_device(asked.device, rows.space)
     options = asked.checked()
     number_of_blocks(options.k, rows.totals.num_vertices)
-    _, config = lookup(options.algorithm, options.preset, options.starts, options.k)
+    _, config = recipes.lookup(options.algorithm, options.preset, options.starts, options.k)
     wanted = constraints_of_rank(rows, options.k, options.fixed, options.initial)
     return RankCall(options, config, wanted)
 
@@ -186,11 +178,11 @@ def check_options(asked: CallOptions, instead: str = INSTEAD) -> None:
     if asked.objective not in (None, "cut"):
         raise InputError(f"objective is {shown(asked.objective)}; for graphs of several ranks "
                          f"it must be 'cut'; {instead}")
-    found, config = find(asked.algorithm, asked.preset)
-    if found.name != DEFAULT:
+    found, config = recipes.find(asked.algorithm, asked.preset)
+    if found.name != recipes.DEFAULT:
         raise InputError(f"algorithm {shown(found.name)} is not for graphs of several ranks, which "
-                         f"have {DEFAULT!r}; {instead}")
-    require_possible(config)
+                         f"have {recipes.DEFAULT!r}; {instead}")
+    recipes.require_possible(config)
 
 
 def check_device(device: str, space: ExecutionSpace) -> None:
@@ -309,7 +301,7 @@ def _fixed_weights(rows: DistributedGraph, fixed: Array, k: int) -> np.ndarray:
         rows.space.parallel_for(len(fixed), write_block_or, fixed, k, found)
         return found
 
-    return block_weights(rows, planned(rows.comm, blocks), k)
+    return recipes.block_weights(rows, planned(rows.comm, blocks), k)
 
 
 def _max_filled(rows: DistributedGraph, limits: np.ndarray, fixed_weight: np.ndarray,

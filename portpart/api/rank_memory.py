@@ -12,7 +12,7 @@ from portpart import estimate
 from portpart.algorithms.coarsening.ranks import CPU_FOLD, GPU_FOLD, Fold
 from portpart.algorithms.recipes import DEFAULT, find
 from portpart.algorithms.refinement import FlowOptions, RefinementSizes, refining_bytes
-from portpart.algorithms.refinement.flows import MAX_VERTICES, FlowSizes, flow_bytes
+from portpart.algorithms.refinement.flows import FlowSizes, flow_bytes
 from portpart.algorithms.refinement.ranks import RankTotals
 from portpart.errors import InputError, shown
 from portpart.graphs import EitherGraph
@@ -73,7 +73,8 @@ def rank_estimate(sizes: estimate.GivenSizes, ways: Sequence[estimate.Shrinking]
     coarser = space.coarser(level)[0]
     # maps between levels, and distributed levels; every rank holds the coarsest one
     while not _is_folded(level, fold) and coarser != level:
-        if not gathered and _has_flows(level, depth, num_blocks, flows):
+        if not gathered and depth < flows.levels and (
+                num_blocks <= flows.max_blocks and flows.take(*level)):
             gathered = _gathered_bytes(replace(sizes if between == 0 else coarse, counts=level),
                                        num_blocks, ranks)
         between += OF_NUMBER * -(-level[0] // ranks)
@@ -91,13 +92,6 @@ def rank_estimate(sizes: estimate.GivenSizes, ways: Sequence[estimate.Shrinking]
         of_rank.graph, between + of_whole.graph + of_whole.hierarchy,
         max(of_rank.coarsening + of_whole.graph, together + of_whole.coarsening),
         max(of_rank.refinement + gathered, together + of_whole.refinement)).plus(further)
-
-
-def _has_flows(level: Sequence[int], depth: int, num_blocks: int, flows: FlowOptions) -> bool:
-    """Whether a level is refined by flows."""
-    vertices, arcs = level
-    return (depth < flows.levels and num_blocks <= flows.max_blocks and vertices <= MAX_VERTICES
-            and (flows.max_level is None or arcs <= flows.max_level))
 
 
 def _gathered_bytes(level: estimate.GivenSizes, num_blocks: int, ranks: int) -> int:
@@ -141,7 +135,7 @@ def of_ranks(sizes: estimate.GivenSizes, k: int, algorithm: str | None, preset: 
     if like is not None and estimate.sizes_of(like).counts == sizes.counts:
         sizes = estimate.sizes_of(like)
     flows = config.flows
-    if flows.levels == 1 and not _has_flows(sizes.counts, 0, k, flows):
+    if flows.levels == 1 and not (k <= flows.max_blocks and flows.take(*sizes.counts)):
         config = replace(config, flows=NO_FLOWS)  # a rank's share may be small, the graph is not
     ways = estimate.ways_to_shrink(estimate.Search(found, config, k), sizes.counts, arc_shrink,
                                    like)

@@ -20,15 +20,9 @@ from portpart.algorithms.multilevel import (
 )
 from portpart.algorithms.objectives import total_cost
 from portpart.algorithms.recipes import DEFAULT, lookup
+from portpart.api import device
 from portpart.api.bounds import FREE, Bounds, block_array, bounds_for, start_with_fixed
 from portpart.api.call_options import CallOptions
-from portpart.api.device import (
-    graph_on_device,
-    hypergraph_on_device,
-    infeasibility_message,
-    to_callers_memory,
-    warn_of_percents,
-)
 from portpart.api.objective_specs import ObjectiveSpec, edge_spec, objective_spec
 from portpart.api.vertex_names import blocks_by_edge, blocks_by_vertex, refuse_partial
 from portpart.backends.programs import Array
@@ -120,8 +114,8 @@ class Request:
         """Whether blocks are within their limits; warn if they are not."""
         kept = self.bounds.kept_by(block_weights)
         if not kept:
-            message = infeasibility_message(self.problem.graph, block_weights, self.bounds,
-                                            self.options.target, self.spec.item)
+            message = device.infeasibility_message(self.problem.graph, block_weights, self.bounds,
+                                                   self.options.target, self.spec.item)
             warnings.warn(message, UserWarning, stacklevel=stacklevel)
         return kept
 
@@ -130,7 +124,7 @@ class Request:
         bounds, values = self.bounds, self.measured(part, trace)
         feasible = self.is_kept(block_weights, stacklevel=5)
         return dict(
-            part=to_callers_memory(part, self.given, self.problem.space),
+            part=device.to_callers_memory(part, self.given, self.problem.space),
             **values, imbalance=imbalance_of(block_weights, self.options.target),
             block_weights=block_weights,
             max_block_weight_allowed=bounds.max_limit, block_weight_limits=bounds.limits,
@@ -148,13 +142,13 @@ def checked_request(graph: GraphLike, options: CallOptions, as_edges: bool = Tru
     options = options.checked()
     k, algorithm, preset, objective = (options.k, options.algorithm, options.preset,
                                        options.objective)
-    warn_of_percents(options.imbalance, 5)
+    device.warn_of_percents(options.imbalance, 5)
     given_nets = is_hypergraph(graph)
     of_nets = given_nets or of_edges or objective == "volume"
     if given_nets and of_edges:
         raise InputError("a hypergraph has no edges to divide: partition_edges takes graphs")
     run, config = lookup(algorithm, preset, options.starts, k, of_nets, of_edges)
-    bring = hypergraph_on_device if given_nets else graph_on_device
+    bring = device.hypergraph_on_device if given_nets else device.graph_on_device
     if options.rounds is not None:
         require_population(algorithm, preset, config)
     given: EitherGraph = bring(graph, options)

@@ -26,6 +26,8 @@ def door(name: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[
     load, names, offered = lazy_loader.attach_stub(name, file)
 
     def load_whole(attribute: str) -> Any:
+        if attribute not in offered:
+            raise AttributeError(f"No {name} attribute {attribute}")
         with late_signals():  # NumPy cannot be imported again after Ctrl-C
             found = load(attribute)
         setattr(sys.modules[name], attribute, found)

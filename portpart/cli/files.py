@@ -46,6 +46,32 @@ def one_standard_input(**names: str | None) -> None:
         raise click.UsageError(f"only one of {', '.join(first)} and {last} can be standard input")
 
 
+def check_call(settings: dict[str, Any], output: str | None, as_json: bool,
+               kept: tuple[str | None, ...], **inputs: str | None) -> None:
+    """Check the files of a call that partitions, before any work, and read its target.
+
+    Parameters
+    ----------
+    settings : dict
+        The target in it becomes a list of shares.
+    output : str, optional
+    as_json : bool
+    kept : tuple of str
+        Files that the output must not replace.
+    **inputs : str, optional
+        As for `one_standard_input`.
+
+    Raises
+    ------
+    click.UsageError
+    """
+    if as_json and output == STANDARD:
+        raise click.UsageError("--json and -o - both write to standard output; pass one of them")
+    one_standard_input(**inputs, target=settings["target"])
+    settings["target"] = read_shares(settings["target"])
+    check_output(output, *kept)
+
+
 def check_output(name: str | None, *inputs: str | None) -> None:
     """Raise an error, before any work, for an output file that has no folder or is one of the
     inputs.

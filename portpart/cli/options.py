@@ -98,7 +98,7 @@ def settings_of(name: str) -> dict[str, Any]:
 
 
 def _value(name: str, value: Any, kind: type) -> Any:
-    """Return the value of an option; a text itself, which the call checks again."""
+    """The value of an option; text but for rounds as it is, which the call checks again."""
     if value is None:
         return None
     if name in CONVERTED:
@@ -107,7 +107,7 @@ def _value(name: str, value: Any, kind: type) -> Any:
         found = checked(name, value)
     except InputError as problem:
         raise click.BadParameter(str(problem)) from None
-    return value if kind is str else found
+    return value if kind is str and name != "rounds" else found
 
 
 def _words(name: str) -> tuple[str, ...]:
@@ -282,15 +282,5 @@ def fraction(text: str) -> float:
     return value
 
 
-def rounds_of(text: str) -> int | str:
-    """Return a number of rounds, or the word for as many as time allows."""
-    try:
-        found: int | str = checked("rounds", text)
-    except InputError as problem:
-        raise click.BadParameter(str(problem)) from None
-    return found
-
-
-CONVERTED: dict[str, Callable[[Any], Any]] = {
-    "imbalance": fraction, "target": checked_shares, "rounds": rounds_of}
+CONVERTED: dict[str, Callable[[Any], Any]] = {"imbalance": fraction, "target": checked_shares}
 """Options that the command line accepts in more forms."""

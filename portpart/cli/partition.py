@@ -38,12 +38,9 @@ def command(
     mpiexec -n 4 portpart partition ... has four processes partition GRAPH together; each of them
     reads a part of it.
     """
-    if as_json and output == files.STANDARD:
-        raise click.UsageError("--json and -o - both write to standard output; pass one of them")
-    files.one_standard_input(GRAPH=graph, fixed=fixed, initial=initial, target=settings["target"])
-    settings["target"] = files.read_shares(settings["target"])
+    files.check_call(settings, output, as_json, (graph, fixed), GRAPH=graph, fixed=fixed,
+                     initial=initial)
     settings["devices"] = files.list_of_devices(settings["devices"])
-    files.check_output(output, graph, fixed)
     if not alone and is_launched() and (comm := world()) is not None:
         from portpart.cli.rank_partition import partition_on_ranks, refuse_option
 

@@ -40,11 +40,8 @@ def command(
     vertex 1, then those of vertex 2 to later ones, and so on. The exit code is 1 if a block exceeds
     its weight limit.
     """
-    if as_json and output == files.STANDARD:
-        raise click.UsageError("--json and -o - both write to standard output; pass one of them")
-    files.one_standard_input(GRAPH=graph, fixed=fixed, initial=initial, target=settings["target"])
-    settings["target"] = files.read_shares(settings["target"])
-    files.check_output(output, graph, fixed, initial)
+    files.check_call(settings, output, as_json, (graph, fixed, initial), GRAPH=graph, fixed=fixed,
+                     initial=initial)
     # only a command that partitions imports the library
     from portpart.api import partition_edges
 

@@ -34,11 +34,7 @@ def command(
     OLD has one block per line, -1 for a new vertex; its number of blocks may differ from k.  The
     exit code is 1 if a block exceeds its weight limit.
     """
-    if as_json and output == files.STANDARD:
-        raise click.UsageError("--json and -o - both write to standard output; pass one of them")
-    files.one_standard_input(GRAPH=graph, OLD=old, fixed=fixed, target=settings["target"])
-    settings["target"] = files.read_shares(settings["target"])
-    files.check_output(output, graph, fixed)
+    files.check_call(settings, output, as_json, (graph, fixed), GRAPH=graph, OLD=old, fixed=fixed)
     # only a command that partitions imports the library
     from portpart.api import repartition
 

@@ -6,15 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from portpart.algorithms import multilevel
-from portpart.algorithms.coarsening import (
-    ClusteringOptions,
-    Level,
-    NetOptions,
-    NetProposals,
-    end_for,
-    slots_for,
-)
+from portpart.algorithms import coarsening, multilevel
 from portpart.algorithms.objectives import CUT, Balance, net_objective, pin_state
 from portpart.algorithms.recipes import ALGORITHMS, OF_NETS, Algorithm, find
 from portpart.backends.programs import Array
@@ -95,7 +87,7 @@ def ways_to_shrink(search: Search, sizes: tuple[int, ...], arc_shrink: float | N
     shares = (SHARES if len(sizes) == 2 else SHARES_OF_NETS)[search.algorithm.name]
     options, k = search.config.coarsening, search.num_blocks
     merging = getattr(search.config, "clustering", None)
-    if len(sizes) == 2 and isinstance(merging, ClusteringOptions) and min(
+    if len(sizes) == 2 and isinstance(merging, coarsening.ClusteringOptions) and min(
             each.growth for each in merging.of_runs(k)) <= SLOW:
         shares = SHARES["jet"]
     ends = options.coarsest_vertices(k), options.coarsest_dense_vertices(k)
@@ -132,8 +124,8 @@ def as_those_of(like: EitherGraph, num_vertices: int, search: Search) -> Iterato
         walks.append((recipe, OTHER_SEED, label))
     for way, seed, within in walks:
         levels = multilevel.levels_of(problem, way, seed, within)
-        end = end_for(levels[-1].graph, options.coarsest_vertices(k),
-                      options.coarsest_dense_vertices(k))
+        end = coarsening.end_for(levels[-1].graph, options.coarsest_vertices(k),
+                                 options.coarsest_dense_vertices(k))
         yield _shrinking(levels, search, factor,
                          options.max_kept if levels[-1].graph.num_vertices > end else None)
 
@@ -154,7 +146,7 @@ def _quick_partition(graph: EitherGraph, k: int, seed: int) -> Array:
     return part
 
 
-def _shrinking(levels: list[Level[Any]], search: Search, factor: float,
+def _shrinking(levels: list[coarsening.Level[Any]], search: Search, factor: float,
                kept: float | None) -> Shrinking:
     """Return what levels show, scaled by a factor; `kept` is the minimum share of a last level."""
     graphs = [level.graph for level in levels]
@@ -188,10 +180,12 @@ def _scaled(counts: tuple[int, ...], factor: float) -> tuple[int, ...]:
     return tuple(round(factor * count) for count in counts)
 
 
-def _slots(level: Level[Any], config: Any) -> int | None:
+def _slots(level: coarsening.Level[Any], config: Any) -> int | None:
     """Return the slots of hash rows in main memory while clusters of a level are found."""
     if isinstance(level.graph, Graph):
-        return slots_for(level.graph)
+        return coarsening.slots_for(level.graph)
     grouping = getattr(config, "grouping", None)
-    options = config.nets if grouping is None else NetOptions(max_rated=grouping.max_rated)
-    return 0 if level.cluster is None else NetProposals(options).around(level.graph, 0).sizes.arcs
+    options = config.nets if grouping is None else coarsening.NetOptions(
+        max_rated=grouping.max_rated)
+    return 0 if level.cluster is None else coarsening.NetProposals(options).around(
+        level.graph, 0).sizes.arcs

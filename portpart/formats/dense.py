@@ -14,7 +14,7 @@ from itertools import islice
 
 import numpy as np
 
-from portpart.errors import GraphFormatError, errors_of_file, shown
+from portpart.errors import GraphFormatError, errors_about, shown
 from portpart.formats import text
 from portpart.formats.arrays import ARRAY_BEGINS, read_array
 from portpart.graphs import IGNORE, Graph, csr_graph
@@ -81,7 +81,7 @@ def parse(source: text.Source, rules: text.ReadingRules = text.STRICT) -> Graph:
     layout = DenseLayout(0) if binary else _layout(source)
     table = _array(source) if binary else _table(source, layout, rules)
     titled = bool(layout.titles)
-    with (errors_of_file(source.name) if binary else
+    with (errors_about(source.name) if binary else
           source.errors_at(lambda row: source.line_of_row(SYNTAX, 0, row + titled))):
         graph = graph_of_table(table, rules)
     names = [title.decode("utf-8", "surrogateescape") for title in layout.titles]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from portpart import graphs
-from portpart.errors import errors_of_file
+from portpart.errors import errors_about
 from portpart.formats import text
 
 BANNER = b"%%matrixmarket"
@@ -136,7 +136,7 @@ def parse_nets(source: text.Source, model: str | None = None,
     if symmetry != b"general":
         ends = np.hstack([ends, ends[::-1]])
     matrix = coo_array((np.ones(ends.shape[1], np.int8), (ends[0], ends[1])), shape=shape)
-    with errors_of_file(source.name):
+    with errors_about(source.name):
         found = graphs.nets_of_matrix(matrix, model, diagonal)
     return graphs.nets_hypergraph(found.offsets, found.pins, found.num_vertices)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from portpart.errors import GraphFormatError, InputError, errors_of_file, reading
+from portpart.errors import GraphFormatError, InputError, errors_about, reading
 from portpart.formats.mesh import graph_of_mesh
 from portpart.formats.text import STREAM, PathLike, Source, bare_name
 from portpart.graphs import Graph, Mesh, mesh_from
@@ -77,7 +77,7 @@ def read_foreign(path: PathLike, file_format: str | None = None) -> Any:
 
 def mesh_of_foreign(read: Any, name: str) -> Mesh:
     """Return the mesh that meshio has read; errors name the file."""
-    with errors_of_file(name):
+    with errors_about(name):
         return mesh_from(read, None, None)
 
 

@@ -141,7 +141,6 @@ def chunks(graph: Graph) -> Iterator[Any]:
     leading, stride = int(graph.vertex_weights is not None), 1 + int(graph.weights is not None)
     host = graph.space.to_host
     starts = graph.offsets.astype(np.int64) * stride
-    starts += np.arange(graph.num_vertices + 1) * leading
     body = np.empty((graph.num_arcs, stride), np.int64)
     body[:, 0] = host(graph.targets)
     body[:, 0] += 1
@@ -149,11 +148,8 @@ def chunks(graph: Graph) -> Iterator[Any]:
         body[:, 1] = host(graph.weights)
     values = body.reshape(-1)
     if graph.vertex_weights is not None:
-        neighbours = np.ones(starts[-1], bool)
-        neighbours[starts[:-1]] = False
-        values = np.empty(starts[-1], np.int64)
-        values[neighbours] = body.reshape(-1)
-        values[starts[:-1]] = host(graph.vertex_weights)
+        values = np.insert(values, starts[:-1], host(graph.vertex_weights))
+        starts += np.arange(graph.num_vertices + 1)
     flags = f" {10 * leading + stride - 1}" if leading or stride > 1 else ""
     yield f"{graph.num_vertices} {graph.num_edges}{flags}\n".encode()
     yield rendered_rows(values, starts)

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from portpart.errors import GraphFormatError, errors_of_file, shown
+from portpart.errors import GraphFormatError, errors_about, shown
 from portpart.formats.text import Source, read_source
 from portpart.graphs import Graph, edges_graph
 
@@ -51,7 +51,7 @@ def parse(source: Source) -> Graph:
         raise GraphFormatError(f"{source.name}: nothing of rank {missing[0]}, which is one of {n}; "
                                "the files of all ranks are needed")
     sent = rows[(rows[:, 2] > 0) & (rows[:, 0] != rows[:, 1])]
-    with errors_of_file(source.name):
+    with errors_about(source.name):
         return edges_graph(n, sent[:, 0], sent[:, 1], sent[:, 2], symmetrize="sum")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from portpart.errors import GraphFormatError, InputError, errors_of_file, shown
+from portpart.errors import GraphFormatError, InputError, errors_about, shown
 from portpart.formats import text
 from portpart.formats.arrays import ENDS, NAMES, names_of, packed_names, read_array
 from portpart.formats.dense import graph_of_table
@@ -37,7 +37,7 @@ def parse(source: text.Source, rules: text.ReadingRules = text.STRICT) -> Graph:
     arrays = arrays_of(source)
     if len(arrays) == 1 and not arrays.keys() & KNOWN:
         arrays = arrays_of(source, arrays.keys())
-    with errors_of_file(source.name):
+    with errors_about(source.name):
         return _graph_of(source, arrays, rules)
 
 

@@ -7,7 +7,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from portpart.errors import errors_of_file
+from portpart.errors import errors_about
 from portpart.formats.text import TO_SCALE, Lines, LineSyntax, Source, read_lines, refuse_number
 from portpart.graphs import Hypergraph, first_true, nets_hypergraph
 
@@ -116,7 +116,7 @@ def nets_of(rows: NumberLines, num_nets: int, vertices: range,
 def hypergraph_of(source: Source, offsets: np.ndarray, pins: np.ndarray, num_vertices: int,
                   net_weights: np.ndarray | None, vertex_weights: np.ndarray | None) -> Hypergraph:
     """Return the hypergraph of a file's contents; errors name the file."""
-    with errors_of_file(source.name):
+    with errors_about(source.name):
         return nets_hypergraph(offsets, pins, num_vertices, net_weights, vertex_weights)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from portpart.errors import GraphFormatError, errors_of_file
+from portpart.errors import GraphFormatError, errors_about
 from portpart.formats.text import STRICT, ReadingRules, Source
 from portpart.graphs import MAX_INT32, MAX_ROWS, Graph, csr_graph, first_true
 
@@ -110,7 +110,7 @@ def parse(source: Source, rules: ReadingRules = STRICT) -> Graph:
     weights, vertex_weights = (
         None if section is None else section.of(source.data).astype(section.dtype.newbyteorder("="))
         for section in (layout.weights, layout.vertex_weights))
-    with errors_of_file(source.name):
+    with errors_about(source.name):
         return csr_graph(offsets, ids.astype(np.int32), weights, vertex_weights, **rules.of_arcs())
 
 

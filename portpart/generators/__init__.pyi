@@ -1,4 +1,5 @@
 from . import shares as shares
+from .drawn_edges import rmat as rmat
 from .geometric import (
     delaunay as delaunay,
     grid_2d as grid_2d,
@@ -12,5 +13,4 @@ from .meshes import (
     moving_front as moving_front,
 )
 from .netlist import netlist as netlist
-from .rmat import rmat as rmat
 from .road import road_network as road_network

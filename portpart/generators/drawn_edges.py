@@ -1,8 +1,4 @@
-"""Rows of graphs whose edges are drawn one by one, from the number of the edge: R-MAT.
-
-An arc is one number, with its source above its target in 32 bits each, so that arcs can be sent to
-the owners of their sources and sorted there.
-"""
+"""Random graphs with a skewed degree distribution: R-MAT (Chakrabarti, Zhan, Faloutsos, 2004)."""
 
 from __future__ import annotations
 
@@ -10,9 +6,74 @@ import numpy as np
 
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace
+from portpart.errors import InputError
 from portpart.generators.hashed import VertexOrder, place_of
-from portpart.graphs import Runs, id_dtype, turned, unpack_arc
+from portpart.graphs import Graph, Runs, edges_graph, id_dtype, turned, unpack_arc
 from portpart.primitives import hash_of, offsets_from_counts, sorted_pairs
+
+MAX_SCALE = 30
+
+
+def rmat(
+    scale: int,
+    edge_factor: int = 16,
+    seed: int = 3,
+    *,
+    a: float = 0.57,
+    b: float = 0.19,
+    c: float = 0.19,
+) -> Graph:
+    """R-MAT graph of ``2**scale`` vertices.
+
+    Parameters
+    ----------
+    scale : int
+    edge_factor : int
+        Edges drawn per vertex; loops and duplicates are dropped, so fewer remain.
+    seed : int
+        ``rng = numpy.random.default_rng(seed)``; for each of the `scale` bits of the vertex
+        numbers, the highest first, ``rng.random(number of edges)`` picks the quadrants.
+    a, b, c : float
+        Probabilities of the upper left, upper right and lower left quadrant of the adjacency
+        matrix; the lower right one has the rest.
+
+    Returns
+    -------
+    Graph
+        Without weights; vertices without an edge are kept.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> portpart.generators.rmat(8, 4)
+    <Graph: 256 vertices, 751 edges, on cpu>
+    """
+    if not 0 <= scale <= MAX_SCALE:
+        raise InputError(f"scale is {scale}; it must lie in 0 ... {MAX_SCALE}")
+    check_shares(a, b, c)
+    random = np.random.default_rng(seed)
+    n = 1 << scale
+    sources, targets = (np.zeros(n * edge_factor, np.int32) for _ in range(2))
+    for bit in reversed(range(scale)):
+        draw = random.random(len(sources))
+        lower, right = draw >= a + b, ((draw >= a) & (draw < a + b)) | (draw >= a + b + c)
+        sources |= lower.astype(np.int32) << bit
+        targets |= right.astype(np.int32) << bit
+    return edges_graph(n, sources, targets)
+
+
+def check_shares(a: float, b: float, c: float) -> None:
+    """Raise unless three quadrants may have these probabilities."""
+    if min(a, b, c) < 0 or not a + b + c <= 1:
+        raise InputError(f"a, b, c = {a}, {b}, {c} are not probabilities: they must be >= 0 and "
+                         "add up to at most 1")
+
+
+# Rows of graphs whose edges are drawn one by one, each from its number --------------------------
+#
+# An arc is one number, its source above its target in 32 bits each, so that arcs can be shipped to
+# the owners of their sources and sorted there.
+
 
 HALF = 32
 LOW_HALF = (1 << HALF) - 1

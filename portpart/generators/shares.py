@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 from portpart.errors import InputError, shown
 from portpart.generators import drawn_edges as edges, neighbourhoods as near
 from portpart.generators.large_graphs import LargeGraph, Neighbours, RandomEdges
-from portpart.generators.rmat import check_shares
 from portpart.graphs import MAX_INT32, MAX_ROWS, Rows
 from portpart.options import checked_integer
 
@@ -186,7 +185,7 @@ def rmat(scale: int, edge_factor: int = 16, seed: int = 3, *, a: float = 0.57, b
     <Rows: vertices 0 to 256 of 256, 1,498 arcs, on cpu>
     """
     scale = checked_integer("scale", scale, 0, MAX_SCALE)
-    check_shares(a, b, c)
+    edges.check_shares(a, b, c)
     limits = tuple(round(share * 2**edges.DRAW_BITS) for share in (a, a + b, a + b + c))
     factor = checked_integer("edge_factor", edge_factor, 0, 2**20)
     return RandomEdges(num_vertices=1 << scale, num_edges=factor << scale,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from portpart import backends
-from portpart.errors import InputError, shown
+from portpart.errors import InputError, errors_about, shown
 from portpart.graphs.arrays import Numbers, as_array, first_true, index_array
 from portpart.graphs.cell_kinds import Cells, kind_of, with_nodes
 from portpart.graphs.checks import RowTerms, check_offsets
@@ -238,10 +238,8 @@ def _rows_of_blocks(blocks: list[tuple[str, Any, str]]) -> ElementRows:
     """Return the cells of the largest dimension as elements, in the order of blocks."""
     dimensions, tables = [], []
     for name, data, place in blocks:
-        try:
+        with errors_about(place, InputError):
             kind = kind_of(name)
-        except InputError as problem:
-            raise InputError(f"{place}: {problem}") from None
         if name.startswith("polyhedron"):
             data = _nodes_of_polyhedra(data, place)
         table = _table(data, place)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from portpart.errors import InputError, shown
+from portpart.errors import InputError, errors_about, shown
 from portpart.graphs.arrays import (
     as_array,
     borrowed_arrays,
@@ -227,7 +227,7 @@ def checked_again(graph: Graph, copy: bool) -> Graph:
     arrays = [graph.offsets, graph.targets, graph.weights, graph.vertex_weights]
     if not any(array is not None and has_writable_base(array) for array in arrays):
         return graph
-    try:
+    with errors_about("the arrays of this graph have changed since", InputError):
         facts = survey(graph.space, graph.offsets, graph.targets, graph.weights)
         if not facts.symmetric:
             refuse_asymmetry(graph.space, graph.offsets, graph.targets, graph.weights)
@@ -235,8 +235,6 @@ def checked_again(graph: Graph, copy: bool) -> Graph:
         if graph.vertex_weights is not None:
             _, totals["vertex"] = checked_vertex_weights(graph.space, graph.vertex_weights,
                                                          graph.num_vertices)
-    except InputError as problem:
-        raise InputError(f"the arrays of this graph have changed since: {problem}") from problem
     if facts.num_loops:
         raise InputError(f"the arrays of this graph have changed since: {facts.num_loops} arcs are "
                          "self loops")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.errors import InputError
+from portpart.errors import InputError, errors_about
 from portpart.graphs import checks
 from portpart.graphs.arrays import (
     as_array,
@@ -96,13 +96,10 @@ def nets_checked_again(hypergraph: Hypergraph) -> Hypergraph:
     h = hypergraph
     if not any(array is not None and has_writable_base(array) for array in h.arrays.values()):
         return h
-    try:
+    with errors_about("the arrays of this hypergraph have changed since", InputError):
         of_vertices = _survey(h)
         totals = _weights(h, h.net_weights, h.vertex_weights)[1]
         return replace(h, _totals={**totals, **of_vertices.degrees})
-    except InputError as problem:
-        raise InputError(f"the arrays of this hypergraph have changed since: {problem}"
-                         ) from problem
 
 
 def _survey(h: Hypergraph) -> checks.RowFacts:

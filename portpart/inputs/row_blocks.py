@@ -7,22 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from portpart import graphs
 from portpart.errors import InputError, typed_memory_errors
-from portpart.graphs import (
-    MAX_INT32,
-    block_items,
-    block_rows,
-    blocks_of,
-    index_array,
-    known_pairs,
-    local_items,
-    merged,
-    pairs_of,
-    reached,
-    rows_of,
-    space_of,
-    table,
-)
 
 if TYPE_CHECKING:
 
@@ -87,7 +73,7 @@ class RowBlock:
         return sorted({*self.send, *self.recv})
 
     def _repr_html_(self) -> str:
-        return table("RowBlock", [
+        return graphs.table("RowBlock", [
             ("block", self.block), ("rows", len(self.rows)), ("own vector entries", self.num_own),
             ("ghosts", len(self.owners)), ("other blocks", len(self.neighbours))])
 
@@ -159,10 +145,10 @@ def row_blocks(matrix: SparseMatrix, part: Blocks, column_part: Blocks | None = 
     if column_part is None and rows.shape[0] != rows.shape[1]:
         raise InputError(f"the matrix has shape {rows.shape}; column_part, the blocks of its "
                          f"{rows.shape[1]} columns, is needed where it is not square")
-    of_rows, k_rows = blocks_of(part, rows.shape[0], k)
-    of_columns, k_columns = (of_rows, k_rows) if column_part is None else blocks_of(
+    of_rows, k_rows = graphs.blocks_of(part, rows.shape[0], k)
+    of_columns, k_columns = (of_rows, k_rows) if column_part is None else graphs.blocks_of(
         column_part, rows.shape[1], k)
-    space = space_of(rows.indices)
+    space = graphs.space_of(rows.indices)
     return _divided(space, rows, space.asarray(of_rows.astype(np.int32)),
                     space.asarray(of_columns.astype(np.int32)), max(k_rows, k_columns))
 
@@ -171,19 +157,20 @@ def _divided(space: ExecutionSpace, rows: Any, of_rows: Array, of_columns: Array
              k: int) -> list[RowBlock]:
     """Return the rows of all blocks."""
     num_rows, width = rows.shape
-    offsets, indices = (index_array(space, each, "indptr and indices")
+    offsets, indices = (graphs.index_array(space, each, "indptr and indices")
                         for each in (rows.indptr, rows.indices))
-    csr = rows_of(offsets, indices)
-    mean, pairs = len(indices) / max(1, num_rows), pairs_of(space, of_rows)
-    nothing = known_pairs(space, space.empty(0, np.int64), width, k, of_columns)
-    ghosts = reached(space, pairs, csr, mean, nothing, width)
-    items = block_items(space, merged(space, pairs_of(space, of_columns), ghosts), of_columns, k)
-    made = block_rows(space, pairs, csr, mean, items.known, width)
+    csr = graphs.rows_of(offsets, indices)
+    mean, pairs = len(indices) / max(1, num_rows), graphs.pairs_of(space, of_rows)
+    nothing = graphs.known_pairs(space, space.empty(0, np.int64), width, k, of_columns)
+    ghosts = graphs.reached(space, pairs, csr, mean, nothing, width)
+    pairs_of_columns = graphs.merged(space, graphs.pairs_of(space, of_columns), ghosts)
+    items = graphs.block_items(space, pairs_of_columns, of_columns, k)
+    made = graphs.block_rows(space, pairs, csr, mean, items.known, width)
     numbers, values = (pairs % max(1, num_rows)).astype(np.int32), rows.data[made.places]
-    first = space.to_host(known_pairs(space, pairs, num_rows, k).first)
+    first = space.to_host(graphs.known_pairs(space, pairs, num_rows, k).first)
     ends = space.to_host(made.offsets[space.asarray(first)]).tolist()
     result = []
-    for block, each in enumerate(local_items(space, items, of_columns)):
+    for block, each in enumerate(graphs.local_items(space, items, of_columns)):
         (low, high), (begin, end) = first[block : block + 2].tolist(), ends[block : block + 2]
         starts = (made.offsets[low : high + 1] - begin).astype(rows.indptr.dtype)
         own = type(rows)((values[begin:end], made.numbers[begin:end], starts),
@@ -205,7 +192,7 @@ def _compressed(matrix: SparseMatrix) -> Any:
         raise InputError(f"a sparse matrix of SciPy or CuPy is needed, not a "
                          f"{type(matrix).__name__}; portpart.subgraphs divides graphs")
     rows = matrix.tocsr()
-    if max(rows.shape) > MAX_INT32:
-        raise InputError(f"the matrix has shape {rows.shape}; {MAX_INT32} rows and columns are "
-                         "the most")
+    if max(rows.shape) > graphs.MAX_INT32:
+        raise InputError(f"the matrix has shape {rows.shape}; {graphs.MAX_INT32} rows and columns "
+                         "are the most")
     return rows

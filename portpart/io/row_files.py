@@ -10,7 +10,7 @@ import numpy as np
 
 from portpart import backends, formats, graphs
 from portpart.backends.programs import ExecutionSpace
-from portpart.errors import GraphFormatError, errors_of_file, reading, typed_memory_errors
+from portpart.errors import GraphFormatError, errors_about, reading, typed_memory_errors
 from portpart.formats.text import FIRST_BYTES, PathLike, is_packed
 from portpart.options import checked_integer
 
@@ -85,7 +85,7 @@ class RowFile:
         """
         low, high = graphs.checked_range(first, last, self.num_vertices)
         weights, masses = self._stored.weights, self._stored.vertex_weights
-        with errors_of_file(self.name):
+        with errors_about(self.name):
             offsets = self._offsets(low, high)
             begin, end = int(offsets[0]), int(offsets[-1])
             return graphs.checked_rows(
@@ -136,7 +136,7 @@ class RowFile:
         """Return the offsets `low` to `high`, inclusive, checked to be from 0 to the number of
         arcs.
         """
-        with errors_of_file(self.name):
+        with errors_about(self.name):
             offsets = self._stored.as_offsets(self._stored.offsets.part(low, high + 1), low)
         wrong = (offsets < 0) | (offsets > self.num_arcs)
         wrong[0] |= low == 0 and offsets[0] != 0

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from portpart import backends, graphs, inputs
-from portpart.errors import InputError, errors_of_file, shown, typed_memory_errors
+from portpart.errors import InputError, errors_about, shown, typed_memory_errors
 from portpart.formats import hmetis, mesh_text, meshio_module, points_and_cells, vtu_text
 from portpart.formats.text import PathLike, bare_name, why_unwritable, write_chunks, write_together
 
@@ -231,7 +231,7 @@ def mesh_suffix(file: str) -> str:
 
 def refuse_unwritable(mesh: graphs.MeshLike, file: str) -> None:
     """Raise, before any work, if the `Mesh` of a file cannot be written as a VTK file."""
-    with errors_of_file(file, InputError):
+    with errors_about(file, InputError):
         if isinstance(mesh, graphs.Mesh):
             points_and_cells(mesh)
 
@@ -311,7 +311,7 @@ def _piece_text(file: str, piece: graphs.Submesh[graphs.Mesh]) -> bytes:
 def _named(file: str, mesh: graphs.MeshLike, cell_data: dict[str, list[np.ndarray]],
            point_data: dict[str, np.ndarray]) -> bytes:
     """Return the VTK file of a mesh; errors name `file`."""
-    with errors_of_file(file, InputError):
+    with errors_about(file, InputError):
         return vtu_text(mesh, cell_data, point_data)
 
 

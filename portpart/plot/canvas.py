@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from portpart.base.interrupts import late_signals
-from portpart.errors import InputError, shown
+from portpart.errors import InputError, raised_as, shown
 from portpart.graphs import first_true, host_array
 
 if TYPE_CHECKING:
@@ -41,12 +41,16 @@ def axes_on(ax: Axes | None, size: tuple[float, float] = (6.4, 6.4)) -> Axes:
     """
     if ax is not None:
         return ax
-    try:
-        with late_signals():
-            from matplotlib import pyplot
-    except ModuleNotFoundError as problem:
-        raise ImportError(MISSING) from problem
+    with needed(MISSING):
+        from matplotlib import pyplot
     return pyplot.subplots(figsize=size, layout="constrained")[1]
+
+
+@contextmanager
+def needed(otherwise: str) -> Iterator[None]:
+    """Context in which a package of an extra is imported; without it that is an error."""
+    with raised_as(lambda _: ImportError(otherwise), ModuleNotFoundError), late_signals():
+        yield
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from scipy.sparse import coo_array, csr_array
 from portpart.graphs import Blocks, EitherGraph, Graph, GraphLike, Hypergraph, Mesh, blocks_of
 from portpart.inputs import as_graph, as_hypergraph, is_hypergraph
 from portpart.metrics import quotient_graph
+from portpart.metrics.nets import NetsView
 
 MAX_TOUCHED = 1000
 """Maximum number of blocks of a net that links blocks."""
@@ -95,11 +96,8 @@ def links_of_points(points: np.ndarray, part: np.ndarray, k: int) -> csr_array:
 
 
 def _links_of_nets(graph: Hypergraph, part: np.ndarray, k: int) -> csr_array:
-    to_host = graph.space.to_host
-    nets = np.repeat(np.arange(graph.num_nets), np.diff(to_host(graph.net_offsets)))
-    weights = (np.ones(graph.num_nets, np.int64) if graph.net_weights is None
-               else to_host(graph.net_weights).astype(np.int64))
-    return _shared(nets, part[to_host(graph.net_pins)], weights, k)
+    view = NetsView(graph, part, k)
+    return _shared(view.nets, part[view.pins], view.net_weights, k)
 
 
 def _shared(groups: np.ndarray, blocks: np.ndarray, weights: np.ndarray, k: int) -> csr_array:

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from portpart.base.interrupts import late_signals
 from portpart.metrics.nets import NetsView
 from portpart.plot.bars import block_weights
 from portpart.plot.blocks import partition
-from portpart.plot.canvas import MISSING
+from portpart.plot.canvas import MISSING, needed
 from portpart.plot.colors import FIRST, colors_of
 from portpart.plot.machines import traffic
 from portpart.plot.networks import graph, quotient
@@ -94,12 +93,9 @@ def _picture(name: str, draw: Callable[[Axes], object], caption: str,
              size: tuple[float, float] = (6.4, 6), *, wide: bool = False,
              many: bool = False) -> Picture:
     """Draw with `draw` into an element of the page, with the same bytes each time."""
-    try:
-        with late_signals():
-            import matplotlib
-            from matplotlib.figure import Figure
-    except ModuleNotFoundError as problem:
-        raise ImportError(MISSING) from problem
+    with needed(MISSING):
+        import matplotlib
+        from matplotlib.figure import Figure
     made, data = Figure(figsize=size, layout="constrained"), io.BytesIO()
     settings = {"svg.hashsalt": name, "svg.fonttype": "none", "font.family": "sans-serif"}
     with matplotlib.rc_context(settings):

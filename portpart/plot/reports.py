@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from portpart.base.interrupts import late_signals
 from portpart.base.version import __version__
 from portpart.errors import InputError, printable, shown
 from portpart.formats.text import PathLike, write_chunks
 from portpart.graphs import Blocks, Graph, GraphLike, MeshLike, Numbers, Topology, shown as as_text
 from portpart.options import WrittenNumber
+from portpart.plot.canvas import needed
 from portpart.plot.pictures import figures
 from portpart.plot.report_data import ReportData, block_table, quality, report_data
 
@@ -153,12 +153,9 @@ def _listed(columns: dict[str, np.ndarray], over: np.ndarray) -> list[tuple[bool
 
 def _rendered(**parts: Any) -> str:
     """Return the page, with everything in it escaped except the pictures."""
-    try:
-        with late_signals():
-            from jinja2 import Environment
-            from markupsafe import Markup
-    except ModuleNotFoundError as problem:
-        raise ImportError("reports need Jinja2: pip install 'portpart[plot]'") from problem
+    with needed("reports need Jinja2: pip install 'portpart[plot]'"):
+        from jinja2 import Environment
+        from markupsafe import Markup
 
     def text(value: object) -> object:
         return value if isinstance(value, Markup) else printable(as_text(value))

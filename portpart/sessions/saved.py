@@ -11,7 +11,7 @@ import numpy as np
 
 from portpart.algorithms.edits import Edited, IdNames, Saved
 from portpart.algorithms.recipes import ALGORITHMS, OF_NETS
-from portpart.errors import InputError, shown
+from portpart.errors import InputError, errors_about, shown
 from portpart.options import types_of
 
 if TYPE_CHECKING:
@@ -100,10 +100,8 @@ def _options(kind: type, values: Json, place: str) -> Any:
     types = types_of(kind)
     given = {name: _option(value, types[name], f"{place}.{name}")
              for name, value in values.items()}
-    try:
+    with errors_about(place, InputError):
         return kind(**given)
-    except InputError as problem:
-        raise InputError(f"{place}: {problem}") from problem
 
 
 def _option(value: Json, kinds: tuple[type, ...], place: str) -> Any:

@@ -15,7 +15,7 @@ from portpart.algorithms.edits.batch_names import BatchNames, NewNames, called
 from portpart.algorithms.edits.counters import MISSING_FIRST, MISSING_SECOND
 from portpart.algorithms.edits.id_table import ALIVE, IdTable
 from portpart.algorithms.edits.operations import DELETE, DELETE_IF_THERE, INSERT, SET, Edited
-from portpart.errors import InputError, shown
+from portpart.errors import InputError, errors_about, shown
 from portpart.graphs import MAX_TOTAL_WEIGHT, host_array, index_array, item_of, space_of, total_of
 from portpart.options import checked_integer
 
@@ -373,10 +373,8 @@ def _is_ready(values: ArrayLike | None) -> bool:
 
 
 def _listed(values: ArrayLike | None, what: str) -> np.ndarray:
-    try:
+    with errors_about(what, InputError):
         return host_array(values)
-    except InputError as problem:
-        raise InputError(f"{what}: {problem}") from problem
 
 
 def _refuse_outside(values: Array, last: int, where: str, what: str) -> None:

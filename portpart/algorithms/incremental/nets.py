@@ -14,16 +14,8 @@ from portpart.algorithms.edits import Changes, Update
 from portpart.algorithms.incremental import net_changes
 from portpart.algorithms.incremental.edits import MoveLog, Nothing, NotReady, edits_of
 from portpart.algorithms.incremental.widening import NEIGHBOUR_TEAM, flag_neighbours, flag_pins
+from portpart.algorithms.refinement import nets as net_pieces
 from portpart.algorithms.refinement.moves import state
-from portpart.algorithms.refinement.nets import (
-    NET_PIECES,
-    ListWords,
-    NetSteps,
-    concerns_few,
-    empty_lists,
-    list_words,
-    refined,
-)
 from portpart.backends.language import DeviceFunction, Record
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import Csr, Nets, extended
@@ -145,10 +137,10 @@ class EditedNets(EditedRows):
         return self.graph.nets.total_weight, self.graph.nets.num_alive
 
 
-class EditedNetSteps(NetSteps):
+class EditedNetSteps(net_pieces.NetSteps):
     """Keeps the state of the nets of an edited hypergraph from round to round."""
 
-    concerns: ClassVar[DeviceFunction] = concerns_few
+    concerns: ClassVar[DeviceFunction] = net_pieces.concerns_few
 
     def rows(self, space: ExecutionSpace, finest: Any, num_blocks: int) -> NetsFollowed:
         """Return the rows of the hypergraph with the state of its nets."""
@@ -202,8 +194,10 @@ class NetsFollowed(GraphFollowed):
         sizes = self.sizes = objectives.PinStateSizes(
             edited.num_vertices, len(self.graph.nets.deletions), self.graph.pins.pool_length,
             self.max_rows + spare_rows(num_blocks), num_blocks)
-        self.words, self.listed = objectives.net_words(space, 0, num_blocks), list_words(space)
-        self.pieces = {name: piece.allocate(space, sizes) for name, piece in NET_PIECES.items()}
+        self.words = objectives.net_words(space, 0, num_blocks)
+        self.listed = net_pieces.list_words(space)
+        self.pieces = {name: piece.allocate(space, sizes)
+                       for name, piece in net_pieces.NET_PIECES.items()}
         self.pieces["sets"] = objectives.PinSets.allocate(  # as of nets without pins
             space, sizes, bits=space.zeros(2 * sizes.words, np.uint64),
             connectivity=space.zeros(sizes.nets, np.int32),
@@ -227,7 +221,7 @@ class NetsFollowed(GraphFollowed):
             nets = Nets(pins.begin, pins.end, pins.elements, graph.nets.weights)
             self._parts = parts
             csr = Csr(rows.begin, rows.end, rows.elements, None, graph.vertices.weights, None)
-            self._rows = refined(csr, nets, self.pieces, self.words, self.listed)
+            self._rows = net_pieces.refined(csr, nets, self.pieces, self.words, self.listed)
         return self._rows
 
     def prepare(self, edited: EditedRows, update: Update, refine: bool,
@@ -277,12 +271,12 @@ class NetsFollowed(GraphFollowed):
             space.parallel_for(self.graph.nets.count,
                                objectives.begin_listing_net.bound(store=objectives.write_list),
                                rows, where.part, team=objectives.SMALL_TEAM)
-        counts, lists = ListWords(space.to_host(rows.list_words.array)), rows.lists
+        counts, lists = net_pieces.ListWords(space.to_host(rows.list_words.array)), rows.lists
         for listed, count in ((lists.small_list, counts.small_touched),
                               (lists.large_list, counts.large_touched)):
             space.parallel_for(int(count), net_changes.find_listed, listed, rows, rows.pin_counts,
                                lists, where, team=net_changes.NET_TEAM)
-        space.parallel_for(1, empty_lists, lists)
+        space.parallel_for(1, net_pieces.empty_lists, lists)
 
     def flag_around(self, edited: EditedRows, chosen: Array, near: Array,
                     where: state.Moves) -> None:

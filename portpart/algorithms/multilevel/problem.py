@@ -10,17 +10,10 @@ from typing import Generic
 
 import numpy as np
 
+from portpart.algorithms import objectives
 from portpart.algorithms.coarsening import AnyGraph
 from portpart.algorithms.final_balance import block_weights_on_host, host_vertex_weights
 from portpart.algorithms.multilevel.trace import Trace
-from portpart.algorithms.objectives import (
-    CUT,
-    Balance,
-    Distances,
-    Objective,
-    communication_cost,
-    net_rows,
-)
 from portpart.algorithms.refinement.blocks import PreviousBlocks
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace
@@ -146,11 +139,11 @@ class Problem(Generic[AnyGraph]):
     """
 
     graph: AnyGraph
-    balance: Balance
+    balance: objectives.Balance
     seed: int
     trace: Trace
     constraints: Constraints = UNCONSTRAINED
-    objective: Objective = CUT
+    objective: objectives.Objective = objectives.CUT
 
     @property
     def space(self) -> ExecutionSpace:
@@ -170,7 +163,7 @@ class Problem(Generic[AnyGraph]):
 
 def rows_of(graph: EitherGraph, num_blocks: int) -> Csr:
     """Return the rows of the vertices; for hypergraphs with a pin state that is not yet counted."""
-    return net_rows(graph, num_blocks) if isinstance(graph, Hypergraph) else graph.csr
+    return objectives.net_rows(graph, num_blocks) if isinstance(graph, Hypergraph) else graph.csr
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,10 +200,10 @@ class MappingProblem(Problem):
     """
 
     topology: Topology
-    distances: Distances
+    distances: objectives.Distances
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "objective", communication_cost(self.distances))
+        object.__setattr__(self, "objective", objectives.communication_cost(self.distances))
 
     def of_the_cut(self) -> Problem:
         """Return the problem with the cut as objective, which ignores distances."""

@@ -14,7 +14,7 @@ from portpart.algorithms.refinement import (
     RefinementOptions,
     Refiner,
 )
-from portpart.algorithms.refinement.flows import MAX_VERTICES, FlowRefiner
+from portpart.algorithms.refinement.flows import FlowRefiner
 from portpart.backends.programs import Array
 from portpart.graphs import EitherGraph, Graph, Structure
 from portpart.options import option, option_class
@@ -99,7 +99,7 @@ class LevelFlows:
     def takes(self, depth: int, graph: Structure) -> bool:
         """Whether a level is refined by flows."""
         options = self.flows.options
-        return depth < options.levels and is_small(graph, options)
+        return depth < options.levels and options.take(*sizes_of(graph))
 
     def improve(self, graph: Graph, refiner: Refiner, fixed: Array | None) -> int:
         """Refine the best partition of a level by flows and return the gain.
@@ -120,7 +120,7 @@ def level_flows(problem: Problem, options: FlowOptions,
     Only for cuts and net costs without migration costs: flows minimise cuts, no other costs.
     """
     rules = problem.objective.rules
-    small = [graph for graph in graphs if is_small(graph, options)]
+    small = [graph for graph in graphs if options.take(*sizes_of(graph))]
     if not small or not rules.is_cut or problem.num_blocks > options.max_blocks or (
             problem.constraints.previous_blocks is not None):
         return None
@@ -128,7 +128,6 @@ def level_flows(problem: Problem, options: FlowOptions,
                                   rules.net_cost))
 
 
-def is_small(graph: Structure, options: FlowOptions) -> bool:
-    """Whether a graph is small enough for flows."""
-    whole, most = graph.whole, options.max_level
-    return whole.num_vertices <= MAX_VERTICES and (most is None or whole.num_entries <= most)
+def sizes_of(graph: Structure) -> tuple[int, int]:
+    """Vertices and entries of the whole graph that rows are of."""
+    return graph.whole.num_vertices, graph.whole.num_entries

@@ -11,17 +11,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from portpart.algorithms.objectives import connectivity
 from portpart.algorithms.objectives.bitset_connectivity import (
     BOTH_KINDS,
     STAYING,
     add_nets_of_one_word,
-)
-from portpart.algorithms.objectives.connectivity import (
-    Connectivity,
-    ConnectivityTable,
-    block_at,
-    count_blocks,
-    load_nothing,
 )
 from portpart.algorithms.objectives.objective import BestTarget, Rules
 from portpart.algorithms.objectives.pin_state import HubSums, NetRows, connectivity_of
@@ -93,8 +87,8 @@ class PieceSums(kl.Static):
 
 
 @kl.device
-def add_to_sums(v, begin, end, here, knows_split, graph: NetRows, connections: ConnectivityTable,
-                sums: PieceSums):
+def add_to_sums(v, begin, end, here, knows_split, graph: NetRows,
+                connections: connectivity.ConnectivityTable, sums: PieceSums):
     """Add the nets of hub v at places begin ... end-1 to its sums.
 
     Atomic, independent of order.
@@ -133,13 +127,15 @@ def add_to_sums(v, begin, end, here, knows_split, graph: NetRows, connections: C
 
 
 @kl.device
-def summed_weight(j, count, v, block, first, end, graph: NetRows, connections: ConnectivityTable):
+def summed_weight(j, count, v, block, first, end, graph: NetRows,
+                  connections: connectivity.ConnectivityTable):
     """Return the connectivity of v to block j."""
     place = first_sum(v, graph) + j
     return graph.hub_sums.sums[place] + graph.hub_sums.sums[place + graph.sets.blocks]
 
 
-SUMMED_CONNECTIVITY = Connectivity(load_nothing, count_blocks, block_at, summed_weight)
+SUMMED_CONNECTIVITY = connectivity.Connectivity(
+    connectivity.load_nothing, connectivity.count_blocks, connectivity.block_at, summed_weight)
 """The connectivity of a hub by its sums."""
 
 

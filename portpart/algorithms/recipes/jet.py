@@ -8,15 +8,9 @@ released code, the others are tuned.
 
 from __future__ import annotations
 
+from portpart.algorithms import multilevel
 from portpart.algorithms.coarsening import CoarseningOptions, MatchingOptions, matching_rule
 from portpart.algorithms.initial import InitialOptions
-from portpart.algorithms.multilevel import (
-    Problem,
-    Recipe,
-    ScheduleOptions,
-    jet_refiner,
-    start_from_pool,
-)
 from portpart.options import changed, option, option_class
 
 
@@ -37,7 +31,8 @@ class JetConfig:
     coarsening: CoarseningOptions = option(CoarseningOptions(), "Where coarsening ends.")
     matching: MatchingOptions = option(MatchingOptions(), "Merging by pairs.")
     initial: InitialOptions = option(InitialOptions(), "Partitions of the coarsest graph.")
-    refinement: ScheduleOptions = option(ScheduleOptions(), "Passes over the levels.")
+    refinement: multilevel.ScheduleOptions = option(multilevel.ScheduleOptions(),
+                                                    "Passes over the levels.")
 
 
 ULTRA_TEMPERATURES = tuple(round(0.85 - 0.05 * i, 2) for i in range(17))
@@ -88,12 +83,12 @@ PRESETS = {
 }
 
 
-def jet(problem: Problem, config: JetConfig) -> Recipe:
+def jet(problem: multilevel.Problem, config: JetConfig) -> multilevel.Recipe:
     """Coarsen by matching, start, refine upwards."""
     limit = problem.balance.cluster_limit(config.coarsening.coarsest_vertices(problem.num_blocks),
                                           config.matching.max_share)
 
     passes = config.refinement.passes
-    return Recipe(config.coarsening, matching_rule(limit, config.matching),
-                  start_from_pool(problem, config.initial, passes),
-                  jet_refiner(problem, config.refinement), passes)
+    return multilevel.Recipe(config.coarsening, matching_rule(limit, config.matching),
+                             multilevel.start_from_pool(problem, config.initial, passes),
+                             multilevel.jet_refiner(problem, config.refinement), passes)

@@ -115,6 +115,10 @@ def shared(options: IndependentOptions | TwoDirectionOptions | SequenceOptions,
                              iteration_limit=round_limit, slack=options.slack)
 
 
+MAX_FLOW_VERTICES = 2**22
+"""Levels of more vertices are not refined by flows."""
+
+
 @option_class
 class FlowOptions:
     """Flow refinement of a level: minimum cuts in corridors around the cuts of two blocks."""
@@ -142,6 +146,11 @@ class FlowOptions:
         None, "Levels with more arcs, or pins, than this are not refined by flows.", min=0)
     max_blocks: int = option(
         1024, "Partitions into more blocks are not refined by flows.", min=0, max=1024)
+
+    def take(self, num_vertices: int, num_entries: int) -> bool:
+        """Whether a level, not too far from the finest, is small enough."""
+        return num_vertices <= MAX_FLOW_VERTICES and (
+            self.max_level is None or num_entries <= self.max_level)
 
     @derived
     def in_rounds(self) -> FlowOptions:

@@ -8,18 +8,8 @@ from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from portpart.backends.communication import exchange
+from portpart.backends.communication import exchange, protocol
 from portpart.backends.communication.exchange import post
-from portpart.backends.communication.protocol import (
-    MAX_COUNT,
-    Communicator,
-    require_numbers,
-    require_parcel,
-    require_parts,
-    require_space,
-    require_words,
-    restated,
-)
 from portpart.backends.programs import Array, Parcel, publish, read, transfer_of
 from portpart.errors import memory_errors
 
@@ -53,10 +43,10 @@ class Local:
     [6, 6, 6]
     """
 
-    def __init__(self, size: int, max_count: int = MAX_COUNT) -> None:
+    def __init__(self, size: int, max_count: int = protocol.MAX_COUNT) -> None:
         self.size, self.max_count = size, max_count
 
-    def run(self, main: Callable[[Communicator], Result]) -> list[Result]:
+    def run(self, main: Callable[[protocol.Communicator], Result]) -> list[Result]:
         """Run a function on each rank.
 
         Parameters
@@ -142,7 +132,8 @@ class _Failure(NamedTuple):
 
     def stated(self) -> BaseException:
         """Return the error as all ranks raise it."""
-        return self.problem if self.rank == exchange.ALL else restated(self.problem, self.rank)
+        return self.problem if self.rank == exchange.ALL else protocol.restated(self.problem,
+                                                                                self.rank)
 
 
 class _Rank:
@@ -202,7 +193,8 @@ class _Turns(Generic[Result]):
     results : list
     """
 
-    def __init__(self, size: int, max_count: int, main: Callable[[Communicator], Result]) -> None:
+    def __init__(self, size: int, max_count: int,
+                 main: Callable[[protocol.Communicator], Result]) -> None:
         self.size, self._max_count, self._main = size, max_count, main
         self.failure: _Failure | None = None
         self.ended = threading.Event()
@@ -316,23 +308,23 @@ class One:
 
     def all_reduce(self, words: Array, first: int, count: int, op: str) -> None:
         """Do nothing: the words stay as they are."""
-        require_words(words, first, count)
+        protocol.require_words(words, first, count)
 
     def all_to_all(self, parcel: Parcel) -> None:
         """Copy the data that is sent to the receiving array."""
-        require_parcel(parcel, self.size)
+        protocol.require_parcel(parcel, self.size)
         if len(parcel.send):  # otherwise there is no number to wait for
             counts, = read([parcel.send_counts])
-            require_parts(counts, parcel)
+            protocol.require_parts(counts, parcel)
             count = int(counts[0])
-            require_space(count, parcel)
+            protocol.require_space(count, parcel)
             transfer_of(parcel.recv).copy(parcel.recv[:count], parcel.send[:count])
         transfer_of(parcel.recv_counts).copy(parcel.recv_counts, parcel.send_counts)
 
     def post(self, send: Array, numbers: np.ndarray,
              allocate: Callable[[int], Array]) -> tuple[Array, np.ndarray]:
         """Return the data that is sent."""
-        require_numbers(send, numbers, self.size)
+        protocol.require_numbers(send, numbers, self.size)
         return send[: int(numbers[0, 0])], numbers
 
     def vote(self, problem: Exception | None) -> None:

@@ -11,7 +11,7 @@ from llvmlite import ir
 from portpart.backends.cpu.values import BYTE, COMPARISONS, Arithmetic, literal
 from portpart.backends.language import CASTS, Word
 from portpart.backends.language.kernels import TypedFunction
-from portpart.backends.language.types import ABSENT, BOOL, INT64, ArrayType, compared_type
+from portpart.backends.language.types import ABSENT, BOOL, INT64, compared_type
 
 ORDER = "seq_cst"
 _FETCH = {"atomic_add": ("add", "add"), "atomic_next": ("add", "add"),
@@ -68,10 +68,8 @@ class LlvmExpressionWriter:
     def place(self, array: ast.expr, index: ast.expr) -> tuple[ir.Value, np.dtype]:
         """Return the address of an element, and its type."""
         assert isinstance(array, ast.Name)
-        kind = self.typed.kind(array.id)
-        assert isinstance(kind, ArrayType)
         at = self.converted(index, INT64)
-        return self.builder.gep(self.parameters[array.id], [at]), kind.dtype
+        return self.builder.gep(self.parameters[array.id], [at]), self.typed.element_of(array)
 
     def load(self, address: ir.Value, dtype: np.dtype) -> ir.Value:
         """Return the element at `address`."""
@@ -149,33 +147,28 @@ class LlvmExpressionWriter:
 
     # calls --------------------------------------------------------------------------------
 
-    def call(self, node: ast.Call) -> ir.Value:
-        assert isinstance(node.func, ast.Name)
-        target = self.typed.function.references[node.func.id]
+    def call(self, node: ast.expr) -> ir.Value:
+        target, given = self.typed.called(node)
         if isinstance(target, Word):
-            return self.word(target.name, node)
-        callee = self.typed.calls[node]
-        given = [self.write(argument)
-                 for argument, kind in zip(node.args, callee.arguments.values(), strict=True)
-                 if kind is not ABSENT]
-        return self.builder.call(self.devices[callee], given)
+            return self.word(target.name, given, node)
+        return self.builder.call(self.devices[target], list(map(self.write, given)))
 
-    def word(self, name: str, node: ast.Call) -> ir.Value:
+    def word(self, name: str, given: list[ast.expr], node: ast.expr) -> ir.Value:
         if name in CASTS:
-            return self.converted(node.args[0], np.dtype(name))
+            return self.converted(given[0], np.dtype(name))
         if "atomic" in name:
-            return self.atomic(name, node)
+            return self.atomic(name, given)
         if name in ("lane", "team_size"):
             return literal(name == "team_size", INT64)
         if name == "team_sync":
             return None
         if name.startswith("team_"):  # a team has one lane
-            return self.write(node.args[0])
+            return self.write(given[0])
         if name == "value_or":
-            return self.value_or(*node.args)
+            return self.value_or(*given)
         if name in ("popcount", "ctz", "clz"):
-            return self.bit_count(name, self.converted(node.args[0], INT64))
-        return self.extreme(name, node)
+            return self.bit_count(name, self.converted(given[0], INT64))
+        return self.extreme(name, given, self.type_of(node))
 
     def value_or(self, array: ast.expr, index: ast.expr, default: ast.expr) -> ir.Value:
         assert isinstance(array, ast.Name)
@@ -190,22 +183,21 @@ class LlvmExpressionWriter:
         count = self.builder.cttz if name == "ctz" else self.builder.ctlz
         return count(value, literal(False, BOOL))
 
-    def extreme(self, name: str, node: ast.Call) -> ir.Value:
+    def extreme(self, name: str, given: list[ast.expr], dtype: np.dtype) -> ir.Value:
         """Return min, max or abs; more than two operands are processed from left to right."""
-        dtype = self.type_of(node)
-        value = self.converted(node.args[0], dtype)
+        value = self.converted(given[0], dtype)
         if name == "abs":
             return self.arithmetic.magnitude(value, dtype)
-        for argument in node.args[1:]:
+        for argument in given[1:]:
             other = self.converted(argument, dtype)
             value = self.arithmetic.extreme("<" if name == "min" else ">", value, other, dtype)
         return value
 
-    def atomic(self, name: str, node: ast.Call) -> ir.Value:
+    def atomic(self, name: str, given: list[ast.expr]) -> ir.Value:
         """Return the element before the change; a team of one lane needs no atomic operation."""
-        address, dtype = self.place(node.args[0], node.args[1])
+        address, dtype = self.place(given[0], given[1])
         builder = self.builder
-        values = [self.converted(value, dtype) for value in node.args[2:]]
+        values = [self.converted(value, dtype) for value in given[2:]]
         if name == "atomic_load":
             return builder.load_atomic(address, ORDER, dtype.itemsize)
         if name == "atomic_cas":

@@ -3,36 +3,96 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import struct
-from collections.abc import Mapping
-from typing import Any
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 import numpy as np
 
 from portpart.backends import programs
 from portpart.backends.cpu import driver_module
 from portpart.backends.cpu.compile import loaded, prepared
-from portpart.backends.cpu.parallel import run_with_threads
+from portpart.backends.cpu.driver_module import DRIVE, LOAD, call_back, driver_text, state
 from portpart.backends.programs import Bound
+from portpart.base.interrupts import late_signals
+
+# Threads of the space: those of Numba, which is loaded when there is enough work ----------------
+#
+# Loading Numba takes longer than partitioning a mesh of 100,000 vertices. So the driver works on
+# one thread until it has done so much work (`WORK_BEFORE_THREADS`) that loading is worth it; then
+# it calls `_load`.
+
+
+Result = TypeVar("Result")
+
+_parallel_region = threading.Lock()
+"""Numba's thread pools must not be entered from two threads: one parallel region at a time."""
+
+_process = os.getpid()
+"""The process that has the threads. A fork has none; GNU OpenMP ends it on request of some."""
+
+_before: list[int] = []
+"""Number of threads that the caller has set for Numba's own loops, while another number is set."""
+
+
+def run_with_threads(threads: int, work: Callable[..., Result], *arguments: Any) -> Result:
+    """Return ``work(*arguments, threads)``, called inside the parallel region; one thread needs
+    none.
+
+    A process made by fork works on its only thread. Afterwards the number that the caller has set
+    for Numba's own loops is restored. The lock is acquired by a plain `with`, which an interrupt
+    cannot break.
+    """
+    if threads == 1 or os.getpid() != _process:
+        return work(*arguments, 1)
+    with _parallel_region:
+        try:
+            if state[DRIVE]:
+                _choose(threads)
+            return work(*arguments, threads)
+        finally:
+            if _before:
+                sys.modules["numba"].set_num_threads(_before.pop())
+
+
+def _choose(threads: int) -> None:
+    """Set the number of threads of Numba's loops until the parallel region is left."""
+    numba = sys.modules["numba"]
+    before = numba.get_num_threads()
+    if before != threads:
+        _before.append(before)
+        numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
+
+
+def _load(threads: int) -> int:
+    """Load the parallel loop for the driver, inside the parallel region; return its address."""
+    with late_signals():
+        from portpart.backends.cpu.parallel_loop import loop
+
+    _choose(threads)
+    assert loop.address is not None
+    state[DRIVE] = loop.address
+    return state[DRIVE]
+
+
+call_back(LOAD, _load)
+
 
 # Two functions that run kernels; LLVM compiles them, and they are cached like a kernel ---------
 #
 # Kernels are compiled serially, as callbacks over a range of work items.  The driver calls them by
-# address: on the calling thread, or through the loop of `parallel` if there is much work.
+# address: on the calling thread, or through the loop of `parallel_loop` if there is much work.
 #
 # Both functions take packed words and return 0, or 1 if a callback has failed (`raise_failure`).
 # The walk of a program that communicates returns where to resume.
 
 
-def _text(name: str) -> str:
-    from portpart.backends.cpu.driver_module import driver_text
-
-    return driver_text(name)
-
-
 def _functions() -> tuple[Any, Any]:
     kind = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_char_p)
-    launch, walk = loaded("driver", _text, ("_launch", "_walk"))
+    launch, walk = loaded("driver", driver_text, ("_launch", "_walk"))
     return kind(launch), kind(walk)
 
 
@@ -97,10 +157,7 @@ class CpuExecutable:
         arrays = {}
         slots = (slot for slot in self.program.used_slots() if slot.scratch)
         for slot, begin in zip(slots, self.table.place_scratch(sizes)):
-            assert slot.dtype is not None
-            assert slot.length is not None
-            size = slot.length(sizes) * slot.dtype.itemsize
-            arrays[slot.name] = scratch[begin : begin + size].view(slot.dtype)
+            arrays[slot.name] = slot.array_in(scratch, begin, sizes)
         for slot in programs.slots_of(self.program.communication()):
             if slot.words:
                 first = self.table.place_of(slot[0])

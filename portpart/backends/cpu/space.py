@@ -21,8 +21,7 @@ from portpart.backends.cpu.driver_module import (
     raise_failure,
 )
 from portpart.backends.cpu.memory import allocate, available_threads, main_memory
-from portpart.backends.cpu.parallel import run_with_threads
-from portpart.backends.cpu.program import CpuExecutable, launch_objects
+from portpart.backends.cpu.program import CpuExecutable, launch_objects, run_with_threads
 from portpart.backends.language import Kernel
 from portpart.errors import InputError, OutOfMemory
 

@@ -14,6 +14,7 @@ from llvmlite import ir
 from portpart.backends.cpu.expressions import LlvmExpressionWriter
 from portpart.backends.cpu.values import literal, memory_type, value_type
 from portpart.backends.language.kernels import TypedFunction
+from portpart.backends.language.source import call_parts
 from portpart.backends.language.types import ABSENT, INT32, INT64
 
 
@@ -150,7 +151,6 @@ class LlvmStatementWriter:
         value.
         """
         assert isinstance(node.target, ast.Name)
-        assert isinstance(node.iter, ast.Call)
         builder, kind = self.builder, self.expressions.type_of(node.iter)
         start, stop, step = self._bounds(node.iter, kind)
         single = isinstance(step, ir.Constant) and step.constant == 1
@@ -174,9 +174,9 @@ class LlvmStatementWriter:
         builder.branch(test)
         builder.position_at_end(after)
 
-    def _bounds(self, call: ast.Call, kind: np.dtype) -> tuple[ir.Value, ir.Value, ir.Value]:
+    def _bounds(self, call: ast.expr, kind: np.dtype) -> tuple[ir.Value, ir.Value, ir.Value]:
         """Return start, stop and step."""
-        given = [self.expressions.converted(argument, kind) for argument in call.args]
+        given = [self.expressions.converted(argument, kind) for argument in call_parts(call)[1]]
         if len(given) == 1:
             return literal(0, kind), given[0], literal(1, kind)
         return given[0], given[1], given[2] if len(given) == 3 else literal(1, kind)

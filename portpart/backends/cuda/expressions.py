@@ -160,44 +160,32 @@ class CudaExpressionWriter:
 
     # calls --------------------------------------------------------------------------------
 
-    def call(self, node: ast.Call) -> str:
-        assert isinstance(node.func, ast.Name)
-        target = self.typed.function.references[node.func.id]
+    def call(self, node: ast.expr) -> str:
+        target, given = self.typed.called(node)
         if isinstance(target, Word):
-            return self.word(target.name, node)
-        callee = self.typed.calls[node]
-        given = []
-        for argument, kind in zip(node.args, callee.arguments.values(), strict=True):
-            if kind is not types.ABSENT:
-                given.append(self.write(argument))
-        return f"{self.device_name(callee)}({', '.join(given)})"
+            return self.word(target.name, given, node)
+        return f"{self.device_name(target)}({', '.join(map(self.write, given))})"
 
-    def word(self, name: str, node: ast.Call) -> str:
+    def word(self, name: str, given: list[ast.expr], node: ast.expr) -> str:
         if name in CASTS:
-            return self.converted(node.args[0], np.dtype(name))
+            return self.converted(given[0], np.dtype(name))
         if name == "value_or":
-            return self.value_or(*node.args)
+            return self.value_or(*given)
         if name in ("min", "max", "abs"):
-            return self.fold(name, node)
-        given = [self.write(argument) for argument in node.args]
+            return self.fold(name, given, self.type_of(node))
+        written = [self.write(argument) for argument in given]
         if "atomic" in name:
-            given[2:] = [self.converted(value, self.element_of(node)) for value in node.args[2:]]
+            element = self.typed.element_of(given[0])
+            written[2:] = [self.converted(value, element) for value in given[2:]]
         template = "<TEAM>" if name in TEAM_TEMPLATES else ""
-        return f"pp::{name}{template}({', '.join(given)})"
+        return f"pp::{name}{template}({', '.join(written)})"
 
-    def element_of(self, node: ast.Call) -> np.dtype:
-        assert isinstance(node.args[0], ast.Name)
-        array = self.typed.kind(node.args[0].id)
-        assert isinstance(array, types.ArrayType)
-        return array.dtype
-
-    def fold(self, name: str, node: ast.Call) -> str:
+    def fold(self, name: str, given: list[ast.expr], dtype: np.dtype) -> str:
         """Return min, max or abs; more than two operands are processed from left to right."""
-        dtype = self.type_of(node)
-        text = self.converted(node.args[0], dtype)
+        text = self.converted(given[0], dtype)
         if name == "abs":
             return f"pp::abs<{dtype}>({text})"
-        for argument in node.args[1:]:
+        for argument in given[1:]:
             text = f"pp::{name}<{dtype}>({text}, {self.converted(argument, dtype)})"
         return text
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from hashlib import sha256
 from types import ModuleType
 from typing import TypeVar
@@ -68,7 +69,10 @@ def _problem_of_nccl(comm: Communicator, cupy: ModuleType) -> str:
     """Return why these ranks cannot use NCCL; the same text on all of them."""
     place = sha256(" ".join(place_of(cupy)).encode()).digest()[:7]
     places = each_of_ranks(comm, int.from_bytes(place, "little")).tolist()
-    found = each_of_ranks(comm, _has_nccl(cupy)).tolist()
+    own = None
+    with suppress(DeviceUnavailable):
+        own = nccl_of(cupy)
+    found = each_of_ranks(comm, own is not None).tolist()
     slow = "GPUs exchange through the memory of the host, which takes longer"
     if 0 in found:
         return (f"CuPy finds no NCCL on rank {found.index(0)}, so {slow}; install the extra nccl13 "
@@ -78,11 +82,3 @@ def _problem_of_nccl(comm: Communicator, cupy: ModuleType) -> str:
             return (f"ranks {first} and {rank} have the same GPU, which NCCL does not allow, so "
                     f"{slow}; start as many ranks on a host as it has GPUs")
     return ""
-
-
-def _has_nccl(cupy: ModuleType) -> bool:
-    try:
-        nccl_of(cupy)
-    except DeviceUnavailable:
-        return False
-    return True

@@ -18,20 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from portpart.backends import programs
 from portpart.backends.cuda.compile import ResidentKernel, Walked, blocks_for
 from portpart.backends.cuda.launch import RESIDENT, Device, Given, Resident
 from portpart.backends.cuda.program_text import ProgramText
 from portpart.backends.language.team_arrays import BLOCK
-from portpart.backends.programs import (
-    Branch,
-    Element,
-    Launch,
-    Program,
-    Step,
-    While,
-    address_of,
-    all_steps,
-)
 
 if TYPE_CHECKING:
     from cupy.cuda import Event, Function, Stream
@@ -67,7 +58,8 @@ class CudaExecutable:
         share it.
     """
 
-    def __init__(self, space: Device, program: Program, walked: Walked | None = None) -> None:
+    def __init__(self, space: Device, program: programs.Program,
+                 walked: Walked | None = None) -> None:
         self.space, self._walked = space, walked
         self.program = program
         self.laps = None
@@ -76,8 +68,8 @@ class CudaExecutable:
         self.text = ProgramText(program, space.address_of,
                                 None if self.laps is None else self.laps.data.ptr)
         self.layout = self.text.layout
-        self._has_flags = any(isinstance(step, (While, Branch))
-                              for step in all_steps(program.steps))
+        self._has_flags = any(isinstance(step, (programs.While, programs.Branch))
+                              for step in programs.all_steps(program.steps))
         self.table = space.cupy.empty(len(self.layout), np.int64)
         self._base = int(self.table.data.ptr)
         self.functions: dict[int, Function] = {}
@@ -102,7 +94,8 @@ class CudaExecutable:
             else:
                 words = self.layout.fill(bindings, self._base, scratch.data.ptr, places)
                 # From pageable memory the call returns when the words have been read.
-                self.table.data.copy_from_host_async(address_of(words), words.nbytes, stream)
+                self.table.data.copy_from_host_async(programs.address_of(words), words.nbytes,
+                                                     stream)
                 self._walk_all(bindings, size <= SMALL_SIZE)
             self._launched(stream)
 
@@ -201,10 +194,10 @@ class CudaExecutable:
             for step, (cycles, count) in zip(self.program.launches(), self.laps.get(), strict=True)
         ]
 
-    def _blocks(self, step: Launch, small: bool) -> int:
+    def _blocks(self, step: programs.Launch, small: bool) -> int:
         waves = SMALL_WAVES if small else FULL_WAVES
         limit = waves * self.space.multiprocessors
-        if isinstance(step.count, Element):
+        if isinstance(step.count, programs.Element):
             return blocks_for(SMALL_SIZE, step.team, limit) if small else limit
         return blocks_for(int(step.count), step.team, limit)
 
@@ -215,21 +208,21 @@ class CudaExecutable:
                 self._done.record(self._last)
             stream.wait_event(self._done)
 
-    def _walk(self, steps: list[Step], bindings: Mapping[str, Bound], small: bool) -> None:
+    def _walk(self, steps: list[programs.Step], bindings: Mapping[str, Bound], small: bool) -> None:
         for step in steps:
-            if isinstance(step, Launch):
+            if isinstance(step, programs.Launch):
                 self.space.counters.launches += 1
                 # The kernel reads its row when it starts.
                 address = np.uint64(self.table.data.ptr + 8 * self.text.rows[id(step)])
                 self.functions[id(step)]((self._blocks(step, small),), (BLOCK,), (address,))
-            elif isinstance(step, While):
+            elif isinstance(step, programs.While):
                 while self._is_set(step.flag, bindings):
                     self._walk(step.steps, bindings, small)
-            elif isinstance(step, Branch):
+            elif isinstance(step, programs.Branch):
                 side = step.then if self._is_set(step.flag, bindings) else step.orelse
                 self._walk(side, bindings, small)
 
-    def _is_set(self, flag: Element, bindings: Mapping[str, Any]) -> bool:
+    def _is_set(self, flag: programs.Element, bindings: Mapping[str, Any]) -> bool:
         self.space.counters.synchronizations += 1
         if flag.slot.words:
             return int(self.table[self.layout.place_of(flag)]) != 0

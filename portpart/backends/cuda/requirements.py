@@ -7,16 +7,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from portpart.backends.language import DeviceFunction, Kernel
+from portpart.backends.language import DeviceFunction, Kernel, team_arrays
 from portpart.backends.language.kernels import CheckedFunction
-from portpart.backends.language.team_arrays import (
-    BLOCK,
-    SHARED_BYTES,
-    WORD_BYTES,
-    bytes_of,
-    bytes_per_team,
-    shared_arrays,
-)
+from portpart.backends.language.source import call_parts
 from portpart.backends.programs import Element, Launch, Program, ProgramTable
 from portpart.errors import KernelTypeError
 
@@ -38,11 +31,11 @@ def check_program(program: Program) -> None:
     KernelTypeError
     """
     launches = program.launches()
-    arrays = {(step.team, number, array) for step in launches
-              for number, array in enumerate(shared_arrays(step.kernel.team_arrays).values())}
-    needed = sum(BLOCK // team * array.nbytes for team, _, array in arrays)
+    arrays = {(step.team, number, array) for step in launches for number, array in enumerate(
+        team_arrays.shared_arrays(step.kernel.team_arrays).values())}
+    needed = sum(team_arrays.BLOCK // team * array.nbytes for team, _, array in arrays)
     table = 8 * sum(1 + len(step.args) for step in launches)
-    space = SHARED_BYTES - WORD_BYTES - table
+    space = team_arrays.SHARED_BYTES - team_arrays.WORD_BYTES - table
     if needed > space:
         raise KernelTypeError(f"the team arrays of program {program.name!r} take {needed} bytes of "
                               f"a block together, and with its table of {table} bytes there are "
@@ -61,13 +54,14 @@ def check_width(kernel: CheckedFunction, team: int) -> None:
     ------
     KernelTypeError
     """
-    teams = BLOCK // team
-    needed = teams * bytes_of(kernel.team_arrays)
-    if needed > bytes_per_team(team):
+    teams = team_arrays.BLOCK // team
+    needed = teams * team_arrays.bytes_of(kernel.team_arrays)
+    if needed > team_arrays.bytes_per_team(team):
         raise KernelTypeError(
             f"{kernel.filename}:{kernel.first_line}: the team arrays of kernel {kernel.name} take "
             f"{needed} bytes at team={team} ({teams} to a block), and there are "
-            f"{bytes_per_team(team)}; launch it with wider teams or make the arrays smaller"
+            f"{team_arrays.bytes_per_team(team)}; launch it with wider teams or make the arrays "
+            "smaller"
         )
 
 
@@ -100,14 +94,14 @@ def _written(function: Any, parameter: str) -> Iterator[int | None]:
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
             if _is(node.value, parameter):
                 yield _constant(node.slice, function)
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            called = function.references.get(node.func.id)
+        elif (name := call_parts(node)[0]) is not None:
+            called, given = function.references.get(name.id), call_parts(node)[1]
             if isinstance(called, DeviceFunction):
-                for name, argument in zip(called.parameters, node.args, strict=True):
+                for own, argument in zip(called.parameters, given, strict=True):
                     if _is(argument, parameter):
-                        yield from written(called, name)
-            elif "atomic" in node.func.id and _is(node.args[0], parameter):
-                yield _constant(node.args[1], function)
+                        yield from written(called, own)
+            elif "atomic" in name.id and _is(given[0], parameter):
+                yield _constant(given[1], function)
         elif isinstance(node, ast.Assign) and _is(node.value, parameter):
             yield ANY  # under another name
 

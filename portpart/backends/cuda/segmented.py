@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -40,21 +40,8 @@ from portpart.backends.programs import (
 )
 
 if TYPE_CHECKING:
+    from portpart.backends.cuda.program import CudaExecutable
     from portpart.backends.programs import Bound
-
-
-class Repeatable(Protocol):
-    """A compiled program without scratch."""
-
-    @property
-    def reads_flags(self) -> bool:
-        """Whether the host waits for flags if it runs the program now."""
-
-    def repeated(self, bindings: Mapping[str, Bound], size: int) -> Callable[[], None]:
-        """Return a function that runs it with these arrays."""
-
-    def profile(self) -> list[tuple[str, int, float]]:
-        """Return kernel, launches and milliseconds of each recorded launch."""
 
 
 class SegmentedExecutable:
@@ -75,7 +62,7 @@ class SegmentedExecutable:
     """
 
     def __init__(self, space: ExecutionSpace, program: Program,
-                 compiled: Callable[[Program], Repeatable],
+                 compiled: Callable[[Program], CudaExecutable],
                  request: Callable[[Sequence[Any]], None] = lambda programs: None,
                  profiling: bool = False) -> None:
         self.space, self.program = space, program
@@ -127,9 +114,9 @@ class SegmentedExecutable:
         """Return all scratch arrays, from one allocation."""
         places = [end := 0]
         for slot in self._scratch:
-            places.append(end := end + -(-_num_bytes(slot, sizes) // LINE) * LINE)
+            places.append(end := end + -(-slot.num_bytes(sizes) // LINE) * LINE)
         memory = self.space.empty(end, np.uint8)
-        return {slot: memory[begin : begin + _num_bytes(slot, sizes)].view(slot.dtype)
+        return {slot: slot.array_in(memory, begin, sizes)
                 for slot, begin in zip(self._scratch, places)}
 
     def _begun(self, numbers: Mapping[Slot, Sequence[int]]) -> dict[Slot, Array]:
@@ -151,12 +138,6 @@ class SegmentedExecutable:
     def reads_flags(self, program: Program) -> bool:
         """Whether the host waits for flags if it runs a segment now."""
         return self._executables[id(program)].reads_flags
-
-
-def _num_bytes(slot: Slot, sizes: Any) -> int:
-    assert slot.length is not None
-    assert slot.dtype is not None
-    return slot.length(sizes) * slot.dtype.itemsize
 
 
 class SegmentedRun:

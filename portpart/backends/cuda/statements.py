@@ -8,6 +8,7 @@ import numpy as np
 
 from portpart.backends.cuda.declarations import NameTable, Places, assigns
 from portpart.backends.cuda.expressions import CudaExpressionWriter, Value, binary, type_name
+from portpart.backends.language.source import call_parts
 from portpart.backends.language.team_arrays import shared_arrays
 from portpart.backends.language.types import INT32, INT64, UINT64
 
@@ -132,7 +133,6 @@ class CudaStatementWriter:
 
     def _loop(self, node: ast.For, inner: set[str]) -> list[str]:
         assert isinstance(node.target, ast.Name)
-        assert isinstance(node.iter, ast.Call)
         name = node.target.id
         kind = self.expressions.type_of(node.iter)
         start, stop, step, forward = self._bounds(node.iter)
@@ -159,17 +159,16 @@ class CudaStatementWriter:
             lines.insert(0, f"{declared}{known} = {value};")
         return [f"{head} {{", *_indented(lines), "}"]
 
-    def _bounds(self, call: ast.Call) -> tuple[str, str, str, bool | None]:
+    def _bounds(self, call: ast.expr) -> tuple[str, str, str, bool | None]:
         """Return start, stop, step, and whether the loop runs upwards (None: not known)."""
-        kind = self.expressions.type_of(call)
-        written = [self.expressions.converted(argument, kind) for argument in call.args]
+        kind, (_, given) = self.expressions.type_of(call), call_parts(call)
+        written = [self.expressions.converted(argument, kind) for argument in given]
         zero, one = ("0ULL", "1ULL") if kind == UINT64 else ("0LL", "1LL")
         if len(written) == 1:
             return zero, written[0], one, True
         if len(written) == 2:
             return written[0], written[1], one, True
-        step = call.args[2]
-        constant = self.typed.constants.get(step)
+        constant = self.typed.constants.get(given[2])
         if constant is not None:
             return written[0], written[1], written[2], None if constant == 0 else constant > 0
         upwards = kind == UINT64 or "pp::team_size<TEAM>()" == written[2]

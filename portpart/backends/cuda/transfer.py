@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from portpart.backends.cuda.together import MAX_RANKS, CudaTransfers, DeviceOrder
-from portpart.backends.programs import address_of, register
+from portpart.backends.programs import Transfer, address_of, register
 
 if TYPE_CHECKING:
     from cupy import ndarray
@@ -67,7 +67,7 @@ ALREADY_ENABLED = 704
 _NOTHING = contextlib.nullcontext()
 
 
-class DeviceTransfer:
+class DeviceTransfer(Transfer):
     """Copies of CuPy's arrays, on the current stream of the calling thread on their device.
 
     Parameters

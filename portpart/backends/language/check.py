@@ -15,9 +15,9 @@ from typing import Any, NoReturn, TypeVar
 
 from portpart.backends.language import team_arrays
 from portpart.backends.language.flatten import flatten
-from portpart.backends.language.kernels import CheckedFunction, DeviceFunction, Findings
+from portpart.backends.language.kernels import CheckedFunction, DeviceFunction, Findings, Kernel
 from portpart.backends.language.order_checks import DefiniteAssignment
-from portpart.backends.language.source import parsed, refuse, version_of
+from portpart.backends.language.source import call_parts, parsed, refuse, version_of
 from portpart.backends.language.statics import Specialiser
 from portpart.backends.language.team_arrays import BLOCK, TeamArray
 from portpart.backends.language.words import BUILTIN_WORDS, Word, lane_array, team_array
@@ -34,6 +34,22 @@ _OF_PARTS = (ast.If, ast.Break, ast.Continue, ast.Pass, ast.UnaryOp, ast.unaryop
 
 
 Checked = TypeVar("Checked", bound=CheckedFunction)
+
+
+def kernel(function: Callable[..., Any]) -> Kernel:
+    """Check `function` against the kernel language and make it launchable.
+
+    Raises
+    ------
+    KernelSyntaxError
+        At decoration, naming file, line and the allowed form.
+    """
+    return check_function(function, Kernel, is_kernel=True)
+
+
+def device(function: Callable[..., Any]) -> DeviceFunction:
+    """Check `function` and make it callable from kernels and other device functions."""
+    return check_function(function, DeviceFunction, is_kernel=False)
 
 
 def check_function(function: Callable[..., Any], result: type[Checked], *,
@@ -170,9 +186,8 @@ class _Checker(ast.NodeVisitor):
 
     def makes_team_array(self, node: ast.expr) -> bool:
         """Whether the node is a call of `team_array` or `lane_array`."""
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            return self.lookup(node.func) in (team_array, lane_array)
-        return False
+        name, _ = call_parts(node)
+        return name is not None and self.lookup(name) in (team_array, lane_array)
 
     def meaning(self, node: ast.expr) -> Any:
         """Return the value of a constant, or of a name from outside the function; None for other

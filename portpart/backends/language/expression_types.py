@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from portpart.backends.language.kernels import DeviceFunction, TypedFunction, refuse
+from portpart.backends.language.source import call_parts
 from portpart.backends.language.types import (
     ABSENT,
     BOOL,
@@ -79,10 +80,6 @@ class ExpressionTyper:
     def expression(self, node: ast.expr) -> ArgumentType | None:
         if isinstance(node, ast.Constant):
             return self.constant(node, node.value)
-        if isinstance(node, ast.Name):
-            return self.name(node)
-        if isinstance(node, ast.Call):
-            return self.call(node)
         return getattr(self, type(node).__name__.lower())(node)
 
     def constant(self, node: ast.expr, value: Any) -> np.dtype:
@@ -172,10 +169,10 @@ class ExpressionTyper:
             return False
         return all(side in self.typed.constants for side in (node.left, *node.comparators))
 
-    def call(self, node: ast.Call) -> ArgumentType | None:
-        assert isinstance(node.func, ast.Name)
-        target = self.references[node.func.id]
-        arguments = [self.argument(argument) for argument in node.args]
+    def call(self, node: ast.expr) -> ArgumentType | None:
+        name, given = call_parts(node)
+        assert name is not None
+        target, arguments = self.references[name.id], [self.argument(each) for each in given]
         if isinstance(target, Word):
             returns = word_type(target.name, arguments)
         else:
@@ -197,10 +194,11 @@ class ExpressionTyper:
             return passed
         return self.value(node)
 
-    def has_effects(self, node: ast.Call) -> bool:
-        """Whether the call of a word or a device function does more than return a value."""
-        assert isinstance(node.func, ast.Name)
-        if isinstance(self.references.get(node.func.id), Word):
-            return self.references[node.func.id].name not in PURE
-        callee = self.typed.calls.get(node)
-        return callee is not None and callee.has_effects
+    def has_effects(self, node: ast.AST) -> bool:
+        """True for the call of a word or a device function that does more than return a value."""
+        name, _ = call_parts(node)
+        target = None if name is None else self.references.get(name.id)
+        if isinstance(target, Word):
+            return target.name not in PURE
+        return isinstance(node, ast.expr) and node in self.typed.calls and (
+            self.typed.calls[node].has_effects)

@@ -23,7 +23,7 @@ from portpart.backends.language.parameters import (
     flat_parameters,
 )
 from portpart.backends.language.records import Kind, Record, StaticArray, Words
-from portpart.backends.language.source import Rewriter, meaning_of
+from portpart.backends.language.source import Rewriter, call_parts, meaning_of
 from portpart.backends.language.words import Word, lane_array, team_array
 
 PASSED_ON = "read a field of it, or pass it to a device function that takes such a record"
@@ -131,10 +131,8 @@ class _Flattener(Rewriter):
 
     def made_record(self, node: ast.stmt) -> Kind | None:
         """Return the class of the record or words that the statement makes, or None."""
-        call = node.value if isinstance(node, ast.Assign) else None
-        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)):
-            return None
-        kind = self.meaning(call.func.id)
+        name, _ = call_parts(node.value if isinstance(node, ast.Assign) else None)
+        kind = None if name is None else self.meaning(name.id)
         return kind if isinstance(kind, type) and issubclass(kind, (Record, Words)) else None
 
     def parts(self, node: ast.Assign, kind: Kind) -> list[ast.stmt]:
@@ -172,10 +170,10 @@ class _Flattener(Rewriter):
         self.made[target.id] = (kind, fields)
         return statements
 
-    def team_array(self, node: ast.expr) -> ast.Call:
+    def team_array(self, node: ast.expr) -> ast.expr:
         """Return the call that makes a team array; other expressions raise an error."""
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-                and self.meaning(node.func.id) in (team_array, lane_array)):
+        name, _ = call_parts(node)
+        if name is None or self.meaning(name.id) not in (team_array, lane_array):
             self.refuse(node, "what the record is made of is not an array", MADE)
         return node
 

@@ -18,6 +18,7 @@ import numpy as np
 from portpart.backends.language import order_checks as evaluation_order
 from portpart.backends.language.expression_types import ExpressionTyper
 from portpart.backends.language.kernels import CheckedFunction, TypedFunction, refuse
+from portpart.backends.language.source import call_parts
 from portpart.backends.language.types import (
     ABSENT,
     INT64,
@@ -127,7 +128,6 @@ class _Walker(ExpressionTyper):
             value = None if node.value is None else self.value(node.value)
             self.returned.append((node, value))
         elif isinstance(node, ast.Expr):
-            assert isinstance(node.value, ast.Call)
             self.call(node.value)
 
     def branch(self, node: ast.If) -> None:
@@ -139,8 +139,7 @@ class _Walker(ExpressionTyper):
         self.block(node.orelse)
 
     def loop(self, node: ast.For) -> None:
-        assert isinstance(node.iter, ast.Call)
-        counter = range_type([self.value(argument) for argument in node.iter.args])
+        counter = range_type(list(map(self.value, call_parts(node.iter)[1])))
         self.typed.types[node.iter] = counter
         self.assign(node.target, counter, node)
         self.block(node.body)

@@ -18,7 +18,8 @@ from portpart.backends.language.fingerprint import fingerprint_of, names_of
 from portpart.backends.language.parameters import FlatArguments, KernelParameter, Mismatch
 from portpart.backends.language.statics import static_places
 from portpart.backends.language.team_arrays import TeamArray
-from portpart.backends.language.types import ArgumentType, ArrayType
+from portpart.backends.language.types import ABSENT, ArgumentType, ArrayType
+from portpart.backends.language.words import Word
 from portpart.errors import KernelTypeError
 
 if TYPE_CHECKING:
@@ -261,7 +262,7 @@ class TypedFunction:
         Type of each expression; for the call of range, of the loop variable.
     constants : dict of ast.expr to number
         Expressions whose value is known.
-    calls : dict of ast.Call to TypedFunction
+    calls : dict of ast.expr to TypedFunction
         The specialisation for each call of a device function.
     returns : numpy.dtype or None
     has_effects : bool
@@ -273,7 +274,7 @@ class TypedFunction:
     variables: dict[str, np.dtype] = field(default_factory=dict)
     types: dict[ast.expr, np.dtype] = field(default_factory=dict)
     constants: dict[ast.expr, Any] = field(default_factory=dict)
-    calls: dict[ast.Call, TypedFunction] = field(default_factory=dict)
+    calls: dict[ast.expr, TypedFunction] = field(default_factory=dict)
     returns: np.dtype | None = None
     has_effects: bool = False
 
@@ -289,6 +290,24 @@ class TypedFunction:
         if isinstance(target, ast.Name) and target.id in self.function.team_arrays:
             return target.id
         return None
+
+    def element_of(self, node: ast.expr) -> np.dtype:
+        """Type of the elements of an array that `node` names."""
+        assert isinstance(node, ast.Name)
+        array = self.kind(node.id)
+        assert isinstance(array, ArrayType)
+        return array.dtype
+
+    def called(self, node: ast.expr) -> tuple[Word | TypedFunction, list[ast.expr]]:
+        """What an expression calls, and its arguments: of a function those that are not absent."""
+        name, given = source.call_parts(node)
+        assert name is not None
+        target = self.function.references[name.id]
+        if isinstance(target, Word):
+            return target, given
+        callee = self.calls[node]
+        return callee, [each for each, kind in zip(given, callee.arguments.values(), strict=True)
+                        if kind is not ABSENT]
 
     @property
     def devices(self) -> list[TypedFunction]:

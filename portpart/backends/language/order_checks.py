@@ -8,7 +8,7 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from typing import NoReturn
 
-from portpart.backends.language.source import nodes_of
+from portpart.backends.language.source import call_parts, nodes_of
 from portpart.backends.language.types import Refusal
 
 # Definite assignment: every variable has a value on every path to its use ----------------------
@@ -83,7 +83,7 @@ class DefiniteAssignment:
 # from an array that was passed to it.
 
 
-HasEffects = Callable[[ast.Call], bool]
+HasEffects = Callable[[ast.AST], bool]
 
 
 def check(statement: ast.stmt, has_effects: HasEffects, arrays: set[str]) -> None:
@@ -97,7 +97,7 @@ def check(statement: ast.stmt, has_effects: HasEffects, arrays: set[str]) -> Non
     for operands in _unordered_parts(statement):
         for operand in operands:
             for call in _calls_with_effects(operand, has_effects):
-                touched = arrays.intersection(_names(call.args))
+                touched = arrays.intersection(_names(call_parts(call)[1]))
                 for other in operands:
                     if other is not operand and _depends(other, touched, has_effects):
                         raise Refusal("the order of evaluation matters here",
@@ -114,17 +114,16 @@ def _unordered_parts(statement: ast.stmt) -> Iterator[list[ast.expr]]:
                 yield [node.left, node.right]
             elif isinstance(node, ast.Compare):
                 yield [node.left, *node.comparators]
-            elif isinstance(node, ast.Call):
-                yield node.args
+            else:
+                yield call_parts(node)[1]
 
 
 def _expressions(statement: ast.stmt) -> list[ast.expr]:
     return [node for node in ast.iter_child_nodes(statement) if isinstance(node, ast.expr)]
 
 
-def _calls_with_effects(node: ast.expr, has_effects: HasEffects) -> list[ast.Call]:
-    return [child for child in nodes_of(node)
-            if isinstance(child, ast.Call) and has_effects(child)]
+def _calls_with_effects(node: ast.expr, has_effects: HasEffects) -> list[ast.AST]:
+    return [child for child in nodes_of(node) if has_effects(child)]
 
 
 def _depends(node: ast.expr, touched: set[str], has_effects: HasEffects) -> bool:
@@ -132,9 +131,7 @@ def _depends(node: ast.expr, touched: set[str], has_effects: HasEffects) -> bool
     if _calls_with_effects(node, has_effects):
         return True
     for child in nodes_of(node):
-        read: Sequence[ast.expr] = child.args if isinstance(child, ast.Call) else []
-        if isinstance(child, ast.Subscript):
-            read = [child.value]
+        read = [child.value] if isinstance(child, ast.Subscript) else call_parts(child)[1]
         if touched.intersection(_names(read)):
             return True
     return False

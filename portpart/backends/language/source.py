@@ -47,6 +47,13 @@ def nodes_of(tree: ast.AST) -> Iterator[ast.AST]:
                 left.append(value)
 
 
+def call_parts(node: ast.AST | None) -> tuple[ast.Name | None, list[ast.expr]]:
+    """The name that an expression calls and its arguments; of what calls no name, None and none."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        return node.func, node.args
+    return None, []
+
+
 class Rewriter:
     """Changes a tree in place, as ast.NodeTransformer does.
 

@@ -11,6 +11,7 @@ from .arguments import (
 from .arrays import (
     DeviceTransfers as DeviceTransfers,
     Read as Read,
+    Transfer as Transfer,
     Wrong as Wrong,
     bytes_of as bytes_of,
     fill as fill,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -38,31 +38,37 @@ def bytes_of(pieces: tuple[type[Record], ...], sizes: Any) -> int:
 # type: here for host arrays, in their space for others.
 
 
-Kind = TypeVar("Kind", contravariant=True)
+class Transfer:
+    """Copies of contiguous arrays of one type; work that is launched before comes first.
 
+    These are of arrays of the host: reading them copies nothing.
+    """
 
-class Transfer(Protocol[Kind]):
-    """Copies of contiguous arrays of one type; work that is launched before comes first."""
-
-    def fetch(self, array: Kind) -> Callable[[], np.ndarray]:
+    def fetch(self, array: Array) -> Callable[[], np.ndarray]:
         """Begin to copy a short array to the host; return a function that waits and returns it."""
+        return lambda: array
 
-    def on_host(self, array: Kind) -> np.ndarray:
+    def on_host(self, array: Array) -> np.ndarray:
         """Return the numbers of a long array, in host memory from which MPI can send them."""
+        return array
 
-    def host_memory(self, array: Kind) -> np.ndarray:
+    def host_memory(self, array: Array) -> np.ndarray:
         """Return host memory of the same size and type, to be copied to the array later."""
+        return array
 
-    def write(self, array: Kind, numbers: np.ndarray) -> None:
+    def write(self, array: Array, numbers: np.ndarray) -> None:
         """Set the array to the numbers, which may change afterwards."""
+        if array is not numbers:
+            array[:] = numbers
 
-    def copy(self, target: Kind, source: Kind) -> None:
+    def copy(self, target: Array, source: Array) -> None:
         """Set an array to the values of another one of the same type and length."""
+        target[:] = source
 
-    def publish(self, arrays: Sequence[Kind]) -> None:
+    def publish(self, arrays: Sequence[Array]) -> None:
         """Make launched work visible to other threads and other devices."""
 
-    def together(self, arrays: Sequence[Kind], ranks: int) -> DeviceTransfers | None:
+    def together(self, arrays: Sequence[Array], ranks: int) -> DeviceTransfers | None:
         """Return the object that exchanges elements of these arrays on their device, or None if the
         host must do it.
         """
@@ -111,43 +117,17 @@ class Wrong(NamedTuple):
     length: int
 
 
-class HostTransfer:
-    """Arrays of the host, which are read without copies."""
+HOST = Transfer()
 
-    def fetch(self, array: np.ndarray) -> Callable[[], np.ndarray]:
-        return lambda: array
-
-    def on_host(self, array: np.ndarray) -> np.ndarray:
-        return array
-
-    def host_memory(self, array: np.ndarray) -> np.ndarray:
-        return array
-
-    def write(self, array: np.ndarray, numbers: np.ndarray) -> None:
-        if array is not numbers:
-            array[:] = numbers
-
-    def copy(self, target: np.ndarray, source: np.ndarray) -> None:
-        target[:] = source
-
-    def publish(self, arrays: Sequence[np.ndarray]) -> None:
-        """Do nothing: all work is already done."""
-
-    def together(self, arrays: Sequence[np.ndarray], ranks: int) -> None:
-        """Return None: the host does it."""
+_transfers: dict[type, Transfer] = {}
 
 
-HOST = HostTransfer()
-
-_transfers: dict[type, Transfer[Any]] = {}
-
-
-def register(kind: type[Kind], transfer: Transfer[Kind]) -> None:
+def register(kind: type, transfer: Transfer) -> None:
     """Register the object that copies arrays of a type."""
     _transfers[kind] = transfer
 
 
-def transfer_of(array: Array) -> Transfer[Any]:
+def transfer_of(array: Array) -> Transfer:
     """Return the object that copies an array."""
     return _transfers.get(type(array), HOST)
 

@@ -39,6 +39,16 @@ class Slot:
         """Whether the contents of the array do not last between runs."""
         return self.length is not None
 
+    def num_bytes(self, sizes: Any) -> int:
+        """Bytes of an array of scratch."""
+        assert self.length is not None
+        assert self.dtype is not None
+        return self.length(sizes) * self.dtype.itemsize
+
+    def array_in(self, memory: Any, begin: int, sizes: Any) -> Any:
+        """The array of scratch, which begins at this byte of memory."""
+        return memory[begin : begin + self.num_bytes(sizes)].view(self.dtype)
+
     def __getitem__(self, index: int) -> Element:
         return Element(self, index)
 

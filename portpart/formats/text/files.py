@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from portpart.errors import GraphFormatError, InputError, errors_of_file, reading, writing
+from portpart.errors import GraphFormatError, InputError, errors_about, reading, writing
 from portpart.formats.text.packed import COMPRESSIONS, unpacked
 from portpart.formats.text.tokens import LineSyntax
 
@@ -93,7 +93,7 @@ class Source:
     def errors_at(self, line_of: Callable[[int], int],
                   what: str = "vertices numbered from 0") -> Iterator[None]:
         """Context in which errors name the file, and the line of their vertex if they have one."""
-        with errors_of_file(self.name):
+        with errors_about(self.name):
             try:
                 yield
             except InputError as problem:

@@ -1,5 +1,4 @@
 from .flow_refiner import (
-    MAX_VERTICES as MAX_VERTICES,
     FlowRefiner as FlowRefiner,
     flow_bytes as flow_bytes,
 )

@@ -30,36 +30,26 @@ MOST_DOUBLINGS = 20
 
 
 @kl.kernel
-def cut_small(i, graph: Csr, flows: Flows, memory: NodeMemory, rules: FlowRules):
-    """Refine pair i if its network fits into memory of the team."""
+def cut_pair(i, graph: Csr, flows: Flows, memory: NodeMemory, rules: FlowRules,
+             in_team: kl.StaticValue):
+    """Refine pair i if its network fits into memory of the team; or, elsewhere, if it does not."""
     counts = kl.team_array(kl.int64, NUM_COUNTS)
     candidates = PierceCandidates(count=kl.team_array(kl.int32, CLASSES))
-    nodes = NodeLabels(label=kl.team_array(kl.int32, memory.max_nodes),
-                       incoming=kl.team_array(memory.counter, memory.max_nodes))
     source = kl.int64(flows.quotient.pair[i])
     sink = kl.int64(flows.quotient.partner[source])
     base = kl.int64(flows.quotient.begin[source])
     end = base + flows.quotient.size[source]
     top = base + flows.quotient.nodes[source]
-    pair = Pair(source, sink, base, end, top, base)
-    if top - base <= memory.max_nodes:
-        refine(pair, counts, candidates, nodes, graph, flows, rules)
-
-
-@kl.kernel
-def cut_large(i, graph: Csr, flows: Flows, memory: NodeMemory, rules: FlowRules):
-    """Refine pair i if its network does not fit into memory of the team."""
-    counts = kl.team_array(kl.int64, NUM_COUNTS)
-    candidates = PierceCandidates(count=kl.team_array(kl.int32, CLASSES))
-    nodes = NodeLabels(label=flows.networks.label, incoming=flows.networks.incoming)
-    source = kl.int64(flows.quotient.pair[i])
-    sink = kl.int64(flows.quotient.partner[source])
-    base = kl.int64(flows.quotient.begin[source])
-    end = base + flows.quotient.size[source]
-    top = base + flows.quotient.nodes[source]
-    shift = kl.int64(0)
+    if in_team:
+        nodes = NodeLabels(label=kl.team_array(kl.int32, memory.max_nodes),
+                           incoming=kl.team_array(memory.counter, memory.max_nodes))
+        shift = kl.int64(base)
+    else:
+        nodes = NodeLabels(label=flows.networks.label, incoming=flows.networks.incoming)
+        shift = kl.int64(0)
     pair = Pair(source, sink, base, end, top, shift)
-    if top - base > memory.max_nodes:
+    fits = top - base <= memory.max_nodes
+    if fits if in_team else not fits:
         refine(pair, counts, candidates, nodes, graph, flows, rules)
 
 

@@ -13,22 +13,19 @@ import numpy as np
 
 from portpart.algorithms.objectives import Balance
 from portpart.algorithms.refinement import FlowOptions
-from portpart.algorithms.refinement.flows import net_blocks, net_network, network, pairs, state
-from portpart.algorithms.refinement.flows.corridor import (
-    claim_neighbours,
-    find_layer_0,
-    grow_corridor,
-    is_beside,
-    release_neighbours,
+from portpart.algorithms.refinement.flows import (
+    corridor,
+    net_blocks,
+    net_network,
+    network,
+    pairs,
+    state,
 )
-from portpart.algorithms.refinement.flows.cutter import cut_large, cut_small, list_around
+from portpart.algorithms.refinement.flows.cutter import cut_pair, list_around
 from portpart.algorithms.refinement.flows.network import FlowRules
 from portpart.backends.language import DeviceFunction, Record, Words
 from portpart.backends.programs import Array, ExecutionSpace, Program, bytes_of
 from portpart.graphs import MAX_INT32, Csr, EitherGraph, Hypergraph, Structure
-
-MAX_VERTICES = 2**22
-"""Levels with more vertices are not refined."""
 
 WIDEST, NARROW, FEW = 256, 32, 8
 """Number of lanes for a pair, for a row of the quotient graph, and for a net."""
@@ -37,8 +34,9 @@ PAIR_WORK = 2**14
 """Approximate work of a pair, in light items."""
 
 
-ON_GRAPHS = FlowRules(network.ARCS, pairs.add_cuts, is_beside, claim_neighbours, release_neighbours,
-                      network.build, network.close, list_around, has_nets=False)
+ON_GRAPHS = FlowRules(network.ARCS, pairs.add_cuts, corridor.is_beside, corridor.claim_neighbours,
+                      corridor.release_neighbours, network.build, network.close, list_around,
+                      has_nets=False)
 
 
 def on_nets(net_cost: DeviceFunction) -> FlowRules:
@@ -166,11 +164,11 @@ def record_flows(program: Program, level: Any, graph: Any, has_nets: bool) -> No
             program.launch(level.blocks, pairs.list_neighbours, team=NARROW)
         program.launch(1, pairs.match_blocks, team=WIDEST)
         with program.while_loop(level.matched):
-            program.launch(level.boundary, find_layer_0)
-            program.launch(level.matched, grow_corridor, team=WIDEST, work=PAIR_WORK)
-            program.launch(level.matched, cut_small, team=WIDEST, work=PAIR_WORK)
+            program.launch(level.boundary, corridor.find_layer_0)
+            program.launch(level.matched, corridor.grow_corridor, team=WIDEST, work=PAIR_WORK)
+            program.launch(level.matched, cut_pair, team=WIDEST, work=PAIR_WORK, in_team=True)
             with program.if_nonzero(level.large):
-                program.launch(level.matched, cut_large, team=WIDEST, work=PAIR_WORK)
+                program.launch(level.matched, cut_pair, team=WIDEST, work=PAIR_WORK, in_team=False)
             if has_nets:
                 program.launch(graph.counts.changed, net_blocks.count_net, team=FEW,
                                listed=graph.blocks.changed)

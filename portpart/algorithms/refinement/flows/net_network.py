@@ -15,21 +15,14 @@ has no nodes.
 
 from __future__ import annotations
 
+from portpart.algorithms.refinement.flows import network
 from portpart.algorithms.refinement.flows.net_blocks import (
     EMPTY,
     count_at,
     place_of,
     weight_between,
 )
-from portpart.algorithms.refinement.flows.network import (
-    FRESH,
-    NEAR_SINK,
-    NEAR_SOURCE,
-    SINK,
-    SOURCE,
-    ArcRules,
-    lay_rows,
-)
+from portpart.algorithms.refinement.flows.network import NEAR_SINK, NEAR_SOURCE
 from portpart.algorithms.refinement.flows.push_relabel import is_free
 from portpart.algorithms.refinement.flows.state import FOUND, FlowNets, Flows, Networks, Pair
 from portpart.backends import language as kl
@@ -56,14 +49,14 @@ def build_of_nets(pair: Pair, counts, graph: FlowNets, flows: Flows, net_cost: k
     for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
         flows.networks.end[u] = kl.int32(degree_of(flows.corridors.vertex[u], graph))
         count_inside(u, 1, graph, flows)
-    lay_rows(pair.base, pair.end - pair.base, 1, flows)
+    network.lay_rows(pair.base, pair.end - pair.base, 1, flows)
     across = kl.int64(0)
     for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
         across += list_nets(u, pair, counts, graph, flows, net_cost)
     across = kl.team_sum(across)
     kl.team_sync()
     nets = counts[FOUND] + 0
-    lay_rows(pair.end, nets, 2, flows)
+    network.lay_rows(pair.end, nets, 2, flows)
     for i in range(kl.lane(), nets, kl.team_size()):
         x = pair.end + 2 * i
         flows.networks.begin[x + 1] = flows.networks.begin[x]
@@ -153,8 +146,8 @@ def begin_net(x, weight, of_source, of_sink, networks: Networks):
     """Start with no flow through the net of nodes x and x + 1."""
     networks.capacity[x] = weight
     networks.capacity[x + 1] = 0
-    networks.state[x] = kl.int8(SOURCE if of_source else 0)
-    networks.state[x + 1] = kl.int8(SINK if of_sink else 0)
+    networks.state[x] = kl.int8(network.SOURCE if of_source else 0)
+    networks.state[x + 1] = kl.int8(network.SINK if of_sink else 0)
     networks.excess[x] = 0
     networks.excess[x + 1] = weight if of_source else 0
     networks.to_sink[x] = weight if of_sink else 0
@@ -313,14 +306,14 @@ def close(is_source, pair: Pair, networks: Networks):
 
     A net joins the source by its first node, or the sink by its second one.
     """
-    terminal = kl.int64(SOURCE if is_source else SINK)
+    terminal = kl.int64(network.SOURCE if is_source else network.SINK)
     first = pair.end + kl.int64(0 if is_source else 1)
     for x in range(first + 2 * kl.lane(), pair.top, 2 * kl.team_size()):
         if is_free(x, networks):
             for entry in range(networks.begin[x], networks.end[x]):
-                if (networks.state[networks.target[entry]] & FRESH) != 0:
-                    networks.state[x] |= terminal | FRESH
+                if (networks.state[networks.target[entry]] & network.FRESH) != 0:
+                    networks.state[x] |= terminal | network.FRESH
 
 
-ARCS = ArcRules(first_arc, last_arc, head, forward, backward, send)
+ARCS = network.ArcRules(first_arc, last_arc, head, forward, backward, send)
 """The arcs of a hypergraph's network."""

@@ -24,27 +24,12 @@ from portpart.algorithms.refinement import (
 )
 from portpart.algorithms.refinement.blocks import Blocks, migration_gain
 from portpart.algorithms.refinement.moves import Moves, commit_move, move_vertex
+from portpart.algorithms.refinement.nets import lists, moves
 from portpart.algorithms.refinement.nets.afterburner import (
     afterburner_large_net,
     afterburner_small_net,
 )
-from portpart.algorithms.refinement.nets.lists import (
-    clear_sums,
-    empty_lists,
-    end_of_chunk,
-    list_nets,
-    nets_within,
-    split_hub,
-    sum_chunk,
-)
 from portpart.algorithms.refinement.nets.move_order import MoveOrder, order_by
-from portpart.algorithms.refinement.nets.moves import (
-    concerns_some,
-    touch_nets_of_chunks,
-    touch_nets_of_moves,
-    update_large_net,
-    update_small_net,
-)
 from portpart.algorithms.refinement.nets.state import (
     HubChunks,
     NetAfterburner,
@@ -108,13 +93,13 @@ def list_nets_of(v, begin, end, graph: objectives.NetRows, state: ActingOnNets):
             nets[j] = objectives.net_at(place + j * width, end, graph)
         for j in kl.static_range(objectives.AT_ONCE):
             rows[j] = graph.sets.row[nets[j]]
-        within = nets_within(place, end)
+        within = lists.nets_within(place, end)
         selected = kl.int64(0)
         for j in kl.static_range(objectives.AT_ONCE):
             selected += needs_afterburner(rows[j], within & (1 << j), here, there, graph.sets,
                                           state.pin_counts, state.afterburner) << j
-        list_nets(nets, selected, NetLists.small_listed, NetLists.large_listed, graph.sets,
-                  state.lists)
+        lists.list_nets(nets, selected, NetLists.small_listed, NetLists.large_listed, graph.sets,
+                        state.lists)
 
 
 @kl.device
@@ -167,7 +152,7 @@ def act_for_chunks(p, graph: objectives.NetRows, state: ActingOnNets, hub_chunks
     """Apply `act` to a chunk of a hub whose move is proposed."""
     v = hub_chunks.vertex[p]
     if proposes(v, state.moves, state.cache):
-        act(v, hub_chunks.begin[p], end_of_chunk(p, graph, hub_chunks), graph, state)
+        act(v, hub_chunks.begin[p], lists.end_of_chunk(p, graph, hub_chunks), graph, state)
 
 
 def of_proposed(proposes: kl.DeviceFunction, act: kl.DeviceFunction) -> tuple[kl.Kernel, kl.Kernel]:
@@ -191,7 +176,7 @@ class NetSteps(Piece):
 
     sorts: bool = False
 
-    concerns: ClassVar[DeviceFunction] = concerns_some
+    concerns: ClassVar[DeviceFunction] = moves.concerns_some
 
     def rows(self, space: ExecutionSpace, finest: Any, num_blocks: int) -> Callable[[Any], Csr]:
         """Return a function from a hypergraph to its rows with the state of its nets."""
@@ -206,7 +191,7 @@ class NetSteps(Piece):
         """Compute the state of all nets."""
         program, sets, part = this.program, rows_of(this).sets, this.run.moves.part
         if this.widths.hubs:
-            program.launch(this.run.level.hubs, split_hub)
+            program.launch(this.run.level.hubs, lists.split_hub)
         program.launch(sets.nets, objectives.begin_net, part=part)
         program.launch(sets.listing, objectives.begin_listing_net, team=objectives.SMALL_TEAM,
                        part=part, store=objectives.store_list)
@@ -216,26 +201,28 @@ class NetSteps(Piece):
     def refresh(self, this: Recording) -> None:
         """Sum up the chunks of hubs."""
         if this.widths.summed:
-            this.program.launch(rows_of(this).hub_chunks.chunks, sum_chunk,
+            this.program.launch(rows_of(this).hub_chunks.chunks, lists.sum_chunk,
                                 team=objectives.HUB_TEAM,
                                 sums=objectives.PieceSums(this.rules, this.widths.counter))
 
     def account(self, this: Recording) -> None:
         """Update weights, nets and costs after the moves."""
         program, rows = this.program, rows_of(this)
-        launch_with_hubs(this, this.run.level.moves, (touch_nets_of_moves, touch_nets_of_chunks),
+        launch_with_hubs(this, this.run.level.moves,
+                         (moves.touch_nets_of_moves, moves.touch_nets_of_chunks),
                          this.widths.team, rows.hub_chunks.chunks)
         with program.side_by_side():
-            program.launch(rows.lists.small_touched, update_small_net, team=objectives.SMALL_TEAM,
-                           concerns=self.concerns)
-            program.launch(rows.lists.large_touched, update_large_net, team=objectives.LARGE_TEAM,
-                           concerns=self.concerns)
+            program.launch(rows.lists.small_touched, moves.update_small_net,
+                           team=objectives.SMALL_TEAM, concerns=self.concerns)
+            program.launch(rows.lists.large_touched, moves.update_large_net,
+                           team=objectives.LARGE_TEAM, concerns=self.concerns)
 
     def end(self, this: Recording) -> None:
         """Move the vertices, and empty the lists of nets."""
-        this.program.launch(1, empty_lists)
+        this.program.launch(1, lists.empty_lists)
         if this.widths.summed:
-            this.program.launch(this.run.level.hubs, clear_sums, team=objectives.COUNTING_TEAM)
+            this.program.launch(this.run.level.hubs, lists.clear_sums,
+                                team=objectives.COUNTING_TEAM)
         this.program.launch(this.run.level.moves, move_vertex)
 
 

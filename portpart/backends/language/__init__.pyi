@@ -1,0 +1,46 @@
+from .arrays import Cutter as Cutter, Slice as Slice, Sliced as Sliced, work as work
+from .check import device as device, kernel as kernel
+from .kernels import DeviceFunction as DeviceFunction, Kernel as Kernel
+from .records import (
+    Record as Record,
+    Scope as Scope,
+    StaticArray as StaticArray,
+    Words as Words,
+    absent as absent,
+    word as word,
+)
+from .statics import Static as Static, StaticValue as StaticValue, static_range as static_range
+from .words import (
+    CASTS as CASTS,
+    Word as Word,
+    atomic_add as atomic_add,
+    atomic_cas as atomic_cas,
+    atomic_load as atomic_load,
+    atomic_max as atomic_max,
+    atomic_min as atomic_min,
+    atomic_next as atomic_next,
+    clz as clz,
+    ctz as ctz,
+    float32 as float32,
+    float64 as float64,
+    int8 as int8,
+    int32 as int32,
+    int64 as int64,
+    lane as lane,
+    lane_array as lane_array,
+    popcount as popcount,
+    team_array as team_array,
+    team_atomic_add as team_atomic_add,
+    team_atomic_cas as team_atomic_cas,
+    team_last as team_last,
+    team_max as team_max,
+    team_min as team_min,
+    team_scan as team_scan,
+    team_size as team_size,
+    team_sum as team_sum,
+    team_sync as team_sync,
+    uint8 as uint8,
+    uint32 as uint32,
+    uint64 as uint64,
+    value_or as value_or,
+)
