@@ -67,7 +67,7 @@ def test_absurd_numbers_of_blocks_take_no_memory(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize(("call", "place"), [
-    (lambda: portpart.partition(GRID, 2), "portpart.api.request.graph_on_device"),
+    (lambda: portpart.partition(GRID, 2), "portpart.api.device.graph_on_device"),
     (lambda: portpart.map_processes(GRID, "2", "1"),
      "portpart.api.mapping_call.graph_on_device"),
     (lambda: portpart.as_graph([(0, 1)]), "portpart.graphs.graph_of_rows"),
