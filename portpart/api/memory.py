@@ -177,7 +177,7 @@ def memory_estimate(
         num_nets, num_pins, like = _of_neighbourhoods(num_vertices, num_arcs, like)
         of_nets = True
     if of_nets and (isinstance(k, Topology) or isinstance(like, Graph)):
-        raise InputError("a hypergraph cannot be combined with a machine, or with a graph as `like`")
+        raise InputError("a hypergraph cannot be combined with a machine or a graph as `like`")
     given = {"num_vertices": num_vertices, **(
         {"num_nets": num_nets, "num_pins": num_pins} if of_nets else {"num_arcs": num_arcs})}
     counts = tuple(_size(name, value, like) for name, value in given.items())
