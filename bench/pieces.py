@@ -194,15 +194,13 @@ def test_two_hop_matching(benchmark: Any, space: ExecutionSpace, name: str) -> N
     measure(benchmark, space, lambda: matched_clusters(graph, 100, 1))
 
 
-@pytest.mark.parametrize("way", ["hash", "sort"])
 @pytest.mark.parametrize("name", [*GRAPHS, "grid_1000x1000"])
-def test_contraction(benchmark: Any, space: ExecutionSpace, name: str, way: str) -> None:
+def test_contraction(benchmark: Any, space: ExecutionSpace, name: str) -> None:
     """Contract the pairs of a heavy-edge matching."""
     graph = graph_in(space, name)
     clusters = matched_clusters(graph, graph.num_vertices, 1,
                                 options=MatchingOptions(two_hop=False))
-    measure(benchmark, space, lambda: contract(space, graph, clusters, way=way),
-            8 * graph.num_arcs)
+    measure(benchmark, space, lambda: contract(graph, clusters), 8 * graph.num_arcs)
 
 
 @functools.lru_cache(maxsize=2)
@@ -246,7 +244,7 @@ def test_grown_starts(benchmark: Any, space: ExecutionSpace, name: str, k: int) 
     graph = graph_in(space, name)
     while graph.num_vertices > 3000:
         limit = int(8 * graph.total_vertex_weight / graph.num_vertices)
-        graph = contract(space, graph, cluster(space, graph, limit, 1, ClusteringOptions()))
+        graph = contract(graph, cluster(space, graph, limit, 1, ClusteringOptions()))
     balance = balance_of(graph, k)
     measure(benchmark, space, lambda: grown_parts(graph, balance, GrowingOptions(), 1))
 

@@ -244,14 +244,14 @@ def test_a_first_call_is_measured_cold_and_warm(tmp_path):
 
 
 def test_a_parameter_is_swept_on_the_cpu_too(tmp_path: Path) -> None:
-    arguments = ["--algorithm", "gpmetis", "--parameter", "contraction", "--values", "hash,sort",
+    arguments = ["--algorithm", "gpmetis", "--parameter", "handoff_vertices", "--values", "10,20",
                  "--graphs", "cube_20", "--k", "4", "--seeds", "1,2",
                  "--output", str(tmp_path / "sweep.json")]  # fmt: skip
     outcome = CliRunner().invoke(sweep.main, arguments, catch_exceptions=False)
-    assert "## contraction of gpmetis" in outcome.output
-    assert "| all | 1.000 (1) | 1.000 (1) |" in outcome.output  # the ways give the same rows
+    assert "## handoff_vertices of gpmetis" in outcome.output
+    assert "| all | 1.000 (1) | 1.000 (1) |" in outcome.output  # too few to hand over
     records = json.loads((tmp_path / "sweep.json").read_text())["records"]
-    assert [record["algorithm"] for record in records] == ["hash", "sort", "hash", "sort"]
+    assert [record["algorithm"] for record in records] == ["10", "20", "10", "20"]
 
 
 def test_ways_to_run_programs_are_swept_where_there_is_only_one_too(tmp_path: Path) -> None:

@@ -172,11 +172,10 @@ def test_estimates_hold_where_rows_are_made_piece_by_piece(
     assert assert_close(graph, algorithm, "default", 64) <= (1 + row_pieces.MAX_SPARE) * whole
 
 
-@pytest.mark.parametrize("contraction", ["hash", "sort"])
 @pytest.mark.parametrize("k", [2, 64])
 @pytest.mark.parametrize("name", GRAPHS)
-def test_estimate_holds_for_both_contractions(name: str, k: int, contraction: str) -> None:
-    config = GpmetisConfig(contraction=contraction, handoff_vertices=0)
+def test_estimate_holds_without_a_handoff(name: str, k: int) -> None:
+    config = GpmetisConfig(handoff_vertices=0)
     assert_close(GRAPHS[name](), "gpmetis", config, k)
 
 

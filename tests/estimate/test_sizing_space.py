@@ -60,25 +60,25 @@ def peaks(space: Any, calls: Iterator[Any]) -> list[int]:
         found.append(getattr(space, counter) - before)
 
 
-def coarsened(graph: Graph, rule: Rule, way: str) -> Iterator[Any]:
+def coarsened(graph: Graph, rule: Rule) -> Iterator[Any]:
     clusters = rule(graph)
     yield clusters
-    yield contract(graph.space, graph, clusters, way=way)
+    yield contract(graph, clusters)
 
 
-def in_both(host: Graph, rule: Rule, way: str = "hash") -> tuple[list[int], list[int]]:
+def in_both(host: Graph, rule: Rule) -> tuple[list[int], list[int]]:
     """What clusters and the contraction take, and what is counted for the same sizes."""
     real = CountingSpace(1)
     graph = copied(host, real)
     assert graph.max_degree > 0
-    slots, coarse = slots_for(graph), contract(real, graph, rule(graph), way=way)
+    slots, coarse = slots_for(graph), contract(graph, rule(graph))
     walk = [(each.num_vertices, each.num_arcs) for each in (graph, coarse)]
     known = {} if slots is None else {walk[0]: slots}
     counting = SizingSpace(Shrinking((1, 1), 1, walk, [graph.max_degree, coarse.max_degree], known))
     stand_in = sizes_of(host).made(counting)
     assert isinstance(stand_in, Graph)
-    return (peaks(real, coarsened(graph, rule, way)),
-            peaks(counting, coarsened(stand_in, rule, way)))
+    return (peaks(real, coarsened(graph, rule)),
+            peaks(counting, coarsened(stand_in, rule)))
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -96,15 +96,14 @@ def test_sorting_counts_as_by_a_library_of_a_device(name: str) -> None:
     assert real <= counted <= 1.5 * real
 
 
-@pytest.mark.parametrize("way", ["hash", "sort"])
 @pytest.mark.parametrize("name", ["mesh", "weighted grid", "cube"])
 def test_a_contraction_piece_by_piece_takes_what_is_counted(
-    name: str, way: str, monkeypatch: pytest.MonkeyPatch
+    name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """But for the room that samples of rows ask for."""
-    whole = in_both(GRAPHS[name](), RULES["clusters"], way)[0][1]
+    whole = in_both(GRAPHS[name](), RULES["clusters"])[0][1]
     monkeypatch.setattr(row_pieces, "MAX_SCRATCH", 100_000)
-    (_, real), (_, counted) = in_both(GRAPHS[name](), RULES["clusters"], way)
+    (_, real), (_, counted) = in_both(GRAPHS[name](), RULES["clusters"])
     assert 0.95 * real <= counted <= 1.05 * real < 0.9 * whole
 
 

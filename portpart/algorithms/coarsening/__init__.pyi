@@ -42,14 +42,12 @@ from .communities import communities as communities
 from .contraction import contract as contract, rows_of_clusters as rows_of_clusters
 from .groups import grouping_rule as grouping_rule
 from .hierarchy import (
-    BY_HASHING as BY_HASHING,
     AnyGraph as AnyGraph,
     ClusterRule as ClusterRule,
     Contraction as Contraction,
     Level as Level,
     cluster_of_cluster as cluster_of_cluster,
     coarsen as coarsen,
-    contraction_by as contraction_by,
     end_for as end_for,
     give_label as give_label,
     label_of_clusters as label_of_clusters,
@@ -68,7 +66,6 @@ from .net_contraction import (
 )
 from .net_proposals import NetProposals as NetProposals
 from .options import (
-    CONTRACTIONS as CONTRACTIONS,
     ClusteringOptions as ClusteringOptions,
     CoarseningOptions as CoarseningOptions,
     CommunityOptions as CommunityOptions,

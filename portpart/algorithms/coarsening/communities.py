@@ -86,7 +86,7 @@ def clusters_by_modularity(graph: Graph, seed: int, options: CommunityOptions) -
                         proposal_rule=BY_MODULARITY)
         label = found.cluster if label is None else gather(space, found.cluster, label)
         if level + 1 < options.max_levels:
-            coarse = contract(space, graph, found, graph.weight_sum_dtype, guess=_guess)
+            coarse = contract(graph, found, graph.weight_sum_dtype, guess=_guess)
             if coarse.num_vertices > options.max_kept * graph.num_vertices:
                 break
             graph = coarse

@@ -1,10 +1,9 @@
 """Contraction: the quotient graph of a vertex map, one row per cluster (Jet, algorithm 3.1).
 
-A program lists the members of the clusters, makes the rows (`contract_by_hashing.py` or
-`contract_by_sorting.py`) and computes where each begins in the coarse graph.  The host must know
-the size of that graph before rows are copied there.  Rows that need much scratch are made piece by
-piece (`row_pieces.py`).  The widest team processes clusters with many arcs, at the same time as the
-others.
+A program lists the members of the clusters, makes the rows (`contract_by_hashing.py`) and computes
+where each begins in the coarse graph.  The host must know the size of that graph before rows are
+copied there.  Rows that need much scratch are made piece by piece (`row_pieces.py`).  The widest
+team processes clusters with many arcs, at the same time as the others.
 """
 
 from __future__ import annotations
@@ -30,7 +29,6 @@ from portpart.algorithms.coarsening.contract_by_hashing import (
     fill_row,
     wide_row,
 )
-from portpart.algorithms.coarsening.contract_by_sorting import merge_row, way_for
 from portpart.algorithms.coarsening.options import FineSizes, sizes_of
 from portpart.algorithms.coarsening.row_pieces import (
     Filling,
@@ -41,7 +39,7 @@ from portpart.algorithms.coarsening.row_pieces import (
 )
 from portpart.backends import language as kl
 from portpart.backends.language import Record
-from portpart.backends.programs import MANY, Array, ExecutionSpace, Program
+from portpart.backends.programs import MANY, Array, Program
 from portpart.graphs import Graph, team_for
 from portpart.primitives import (
     SCAN_TILE,
@@ -76,11 +74,8 @@ def guess_of_clusters(graph: Graph) -> list[int]:
     return graph.space.guess("clusters", graph, [*sizes, graph.total_arc_weight])
 
 
-def contract(
-    space: ExecutionSpace, graph: Graph, clusters: Clusters,
-    weight_type: np.dtype | None = None, way: str = "hash",
-    guess: Guess = guess_of_clusters,
-) -> Graph:
+def contract(graph: Graph, clusters: Clusters, weight_type: np.dtype | None = None,
+             guess: Guess = guess_of_clusters) -> Graph:
     """Return the quotient of `graph`: parallel arcs are added, arcs inside a cluster are removed.
 
     Waits for the device once, to read the numbers of clusters and of coarse arcs, the highest
@@ -94,30 +89,27 @@ def contract(
     clusters : Clusters
     weight_type : dtype, optional
         Type of the coarse arc weights, by default `graph.weight_sum_dtype`.
-    way : {"hash", "sort", "auto"}
-        How the arcs of a cluster are added up: in a hash row; by sorting and merging; or as
-        `way_for` returns.
     guess : callable
         A `Guess`.
 
     Returns
     -------
     Graph
-        With arc weights (int32 while the total fits, else int64) and vertex weights.  Rows are
-        ascending if they were sorted; else the order in a row may differ from run to run on a GPU.
+        With arc weights (int32 while the total fits, else int64) and vertex weights.  The order in
+        a row may differ from run to run on a GPU.
     """
-    made = rows_of_clusters(graph, clusters, weight_type, way, guess)
+    made = rows_of_clusters(graph, clusters, weight_type, guess)
     known = {"vertex": graph.total_vertex_weight, "arc": made.arc_weight,
              "degree": made.max_degree}
-    return Graph(*made.arrays(), space, known)
+    return Graph(*made.arrays(), graph.space, known)
 
 
 def rows_of_clusters(
     graph: Graph, clusters: Clusters, weight_type: np.dtype | None = None,
-    way: str = "hash", guess: Guess = guess_of_clusters,
+    guess: Guess = guess_of_clusters,
 ) -> Filling:
     """Return the rows of `contract`; the cluster map may have more entries, for further heads."""
-    making = Making(graph, clusters, way_for(graph) if way == "auto" else way, guess)
+    making = Making(graph, clusters, guess)
     sizes = sizes_of(graph, clusters.max_count, weight_type)
     return making.all_rows(sizes) if is_one_piece(sizes) else making.pieces(sizes)
 
@@ -130,14 +122,12 @@ class Making:
     ----------
     graph : Graph
     clusters : Clusters
-    way : {"hash", "sort"}
     guess : callable
         A `Guess`.
     """
 
     graph: Graph
     clusters: Clusters
-    way: str
     guess: Guess
 
     def all_rows(self, sizes: FineSizes) -> Filling:
@@ -228,8 +218,8 @@ class Making:
         team = team_for(2 * graph.mean_degree)
         given: dict[str, Any] = {"graph": graph.csr, **records}
         executable = space.cached_executable(
-            ("contraction", parts, graph.type_key, sizes.sum_type, team, self.way),
-            lambda: record_contraction(given, sizes, team, space.widest_team == 1, self.way, parts))
+            ("contraction", parts, graph.type_key, sizes.sum_type, team),
+            lambda: record_contraction(given, sizes, team, space.widest_team == 1, parts))
         executable.run({**given, "count": self.clusters.count}, max(graph.num_vertices, 1), sizes)
 
 
@@ -238,7 +228,7 @@ MEMBERS, ROWS = "members", "rows"
 
 
 def record_contraction(records: Records, like: FineSizes, team: int, one_lane: bool,
-                       way: str = "hash", parts: tuple[str, ...] = (MEMBERS, ROWS)) -> Program:
+                       parts: tuple[str, ...] = (MEMBERS, ROWS)) -> Program:
     """Return the program that lists members, fills a row per cluster, and computes offsets of rows.
 
     Rows that are made piece by piece need one part without the other.
@@ -266,7 +256,7 @@ def record_contraction(records: Records, like: FineSizes, team: int, one_lane: b
     if ROWS not in parts:
         program.launch(members.tiles, sum_arcs, team=TEAM)
         return program
-    _record_rows(program, rows, members, team, one_lane, way)
+    _record_rows(program, rows, members, team, one_lane)
     program.launch(members.tiles, survey_tile, team=TEAM)
     record_scans_of_tiles(program, [(rows.degrees, rows.offsets, rows.tile_sums)],
                           members.clusters, members.tiles)
@@ -274,7 +264,7 @@ def record_contraction(records: Records, like: FineSizes, team: int, one_lane: b
 
 
 def _record_rows(program: Program, rows: CoarseRows, members: Members, team: int,
-                 one_lane: bool, way: str) -> None:
+                 one_lane: bool) -> None:
     """Record rows: those of clusters with many arcs by wide teams, at the same time as the others.
 
     If teams have one lane, there is no wide team: one kernel less is compiled.
@@ -288,8 +278,7 @@ def _record_rows(program: Program, rows: CoarseRows, members: Members, team: int
     with program.side_by_side():
         for count, width, given in ([] if one_lane else [wide]) + [others]:
             scratch = RowScratch(SLOTS[weight_type.itemsize][width], width, sum_type)
-            filler = merge_row if way == "sort" else fill_row.bound(scratch=scratch)
-            program.launch(count, filler, team=width, **given)
+            program.launch(count, fill_row.bound(scratch=scratch), team=width, **given)
 
 
 @kl.kernel

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from portpart.algorithms.coarsening.clusters import Clusters
-from portpart.algorithms.coarsening.contraction import Guess, contract, guess_of_clusters
+from portpart.algorithms.coarsening.contraction import contract
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import Graph, Hypergraph
@@ -40,12 +40,6 @@ Contraction = Callable[[AnyGraph, Clusters, "np.dtype"], AnyGraph]
 """Returns the graph of clusters, with edge or net weights of a type."""
 
 
-def contraction_by(way: str, guess: Guess = guess_of_clusters) -> Contraction:
-    """Return the contraction of graphs that makes rows in one of the ways of :func:`contract`."""
-    return lambda graph, clusters, weight_type: contract(graph.space, graph, clusters,
-                                                         weight_type, way, guess)
-
-
 Through = Callable[[AnyGraph, Any, Clusters], Array]
 """``through(between, cluster, further)`` returns the map past a graph between two levels."""
 
@@ -66,8 +60,6 @@ def value_of_clusters(graph: Graph | Hypergraph, cluster: Array, values: Array,
     return label_of_clusters(graph.space, values, cluster, coarse.num_vertices)
 
 
-BY_HASHING = contraction_by("hash")
-
 DENSE_DEGREE = 128
 """A graph of higher mean degree is dense: its initial partition takes long for its size."""
 
@@ -83,7 +75,7 @@ def coarsen(
     seed: int = 0,
     labels: Sequence[Array | None] = (None,),
     on_level: Callable[[AnyGraph, bool], None] = lambda graph, instead: None,
-    contraction: Contraction[AnyGraph] = BY_HASHING,
+    contraction: Contraction[Any] = contract,
     drop_below: float = 0.25,
     skip_above: float = 1,
     through: Through[AnyGraph] = cluster_of_cluster,

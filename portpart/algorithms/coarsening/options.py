@@ -15,8 +15,6 @@ from portpart.primitives import tiles_of
 # Parameters of coarsening: where it ends, and how vertices are merged --------------------------
 
 
-CONTRACTIONS = ("auto", "hash", "sort")
-
 MAX_FOR_MANY = 3 * 2**15
 """Maximum number of vertices that `min_per_block` requires where coarsening ends."""
 

@@ -7,6 +7,7 @@ without edges between them; each copy has its own clusters and blocks.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import chain, pairwise
 
 import numpy as np
@@ -18,8 +19,8 @@ from portpart.algorithms.coarsening import (
     Level,
     cluster,
     coarsen,
+    contract,
     contract_nets,
-    contraction_by,
     merged_nets,
 )
 from portpart.algorithms.final_balance import host_vertex_weights
@@ -188,7 +189,7 @@ def levels_below(graph: Graph, options: GrowingOptions, seed: int, min_vertices:
         return cluster(fine.space, fine, limit, level_seed, CLUSTERING, label)
 
     return coarsen(graph.space, graph, find_clusters, stop_at=min_vertices, max_kept=MAX_KEPT,
-                   seed=seed, labels=(label,), contraction=contraction_by("hash", _guess))
+                   seed=seed, labels=(label,), contraction=partial(contract, guess=_guess))
 
 
 def _guess(graph: Graph) -> list[int]:

@@ -12,12 +12,12 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from portpart.algorithms.coarsening import (
-    BY_HASHING,
     ClusterRule,
     CoarseningOptions,
     Contraction,
     Level,
     coarsen,
+    contract,
     value_of_clusters,
 )
 from portpart.algorithms.initial import trivial_partition
@@ -138,7 +138,7 @@ class Recipe:
     refiner: Callable[[int], Refiner]
     passes: Passes = one_pass
     search: SearchOptions = ONE_WALK
-    contraction: Contraction = BY_HASHING
+    contraction: Contraction = contract
     label: Array | None = None
     communities: Array | None = None
     stop_at: int | None = None

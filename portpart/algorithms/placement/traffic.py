@@ -30,7 +30,7 @@ def traffic_of(graph: Graph, part: Array, num_elements: int) -> csr_array:
         return _from_table(graph, part, num_elements)
     count = space.asarray(np.array([num_elements]))
     clusters = Clusters(num_elements, cluster=part, count=count)
-    matrix = contract(space, graph, clusters).to_scipy()
+    matrix = contract(graph, clusters).to_scipy()
     matrix.eliminate_zeros()
     matrix.sort_indices()
     return matrix.astype(np.int64)

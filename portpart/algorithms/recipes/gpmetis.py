@@ -14,11 +14,9 @@ from dataclasses import replace
 
 from portpart import backends
 from portpart.algorithms.coarsening import (
-    CONTRACTIONS,
     CoarseningOptions,
     Level,
     MatchingOptions,
-    contraction_by,
     matching_rule,
 )
 from portpart.algorithms.initial import InitialOptions
@@ -56,10 +54,6 @@ class GpmetisConfig:
         CoarseningOptions(coarsest_per_block=80, min_coarsest=2048, max_coarsest=16384),
         "Where coarsening ends.")
     matching: MatchingOptions = option(MatchingOptions(), "Merging by pairs.")
-    contraction: str = option(
-        "auto", 'How coarse rows are made: by a hash table, or sorted and merged; "auto": the '
-        "latter while the mean degree is at most 4 and the highest is at most 128.",
-        choices=CONTRACTIONS)
     initial: InitialOptions = option(
         InitialOptions(method="auto"), "Partitions of the coarsest graph.")
     refinement: TwoDirectionOptions = option(TwoDirectionOptions(), "Refinement of a level.")
@@ -124,4 +118,4 @@ def _levels(problem: Problem, config: GpmetisConfig, coarsening: CoarseningOptio
         start_from_pool(problem, config.initial),
         lambda seed: two_direction_refiner(problem.space, problem.graph, problem.balance,
                                            config.refinement, seed, problem.objective),
-        search=config.search, contraction=contraction_by(config.contraction))
+        search=config.search)

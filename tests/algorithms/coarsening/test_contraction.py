@@ -14,7 +14,6 @@ from portpart.algorithms.coarsening import clustering, contraction, row_pieces
 from portpart.algorithms.coarsening.clustering import HEAVY_ARCS
 from portpart.algorithms.coarsening.clusters import Members
 from portpart.algorithms.coarsening.contract_by_hashing import CoarseRows
-from portpart.algorithms.coarsening.contract_by_sorting import way_for
 from portpart.algorithms.coarsening.contraction import contract, record_contraction
 from portpart.algorithms.coarsening.options import ClusteringOptions, FineSizes, sizes_of
 from portpart.api.partition_call import partition
@@ -35,9 +34,8 @@ from tests.helpers.spaces import (
 )
 
 
-def contracted(space: ExecutionSpace, graph: Graph, cluster: np.ndarray, count: int,
-               way: str = "hash") -> Graph:
-    return contract(space, graph.to(space), clusters_of(space, cluster, count), way=way)
+def contracted(space: ExecutionSpace, graph: Graph, cluster: np.ndarray, count: int) -> Graph:
+    return contract(graph.to(space), clusters_of(space, cluster, count))
 
 
 def random_clusters(graph: Graph, seed: int) -> tuple[np.ndarray, int]:
@@ -58,81 +56,51 @@ def with_sorted_rows(graph: Graph) -> Graph:
     return Graph(matrix.indptr, matrix.indices, matrix.data, graph.vertex_weights, graph.space)
 
 
-both_ways = pytest.mark.parametrize("way", ["hash", "sort"])
-
-
-@both_ways
 @pytest.mark.parametrize("name", GRAPHS)
-def test_quotient_of_graphs(space: ExecutionSpace, name: str, way: str) -> None:
+def test_quotient_of_graphs(space: ExecutionSpace, name: str) -> None:
     graph = GRAPHS[name]
     cluster, count = random_clusters(graph, 7)
-    coarse = contracted(space, graph, cluster, count, way)
+    coarse = contracted(space, graph, cluster, count)
     oracles.assert_same_graph(coarse, oracles.quotient(graph, cluster, count))
     oracles.assert_valid_graph(coarse)
     assert coarse.total_vertex_weight == graph.total_vertex_weight
 
 
-@looped("name", GRAPHS)
-def test_both_ways_make_the_same_arrays_but_for_the_order_of_rows(space: ExecutionSpace,
-                                                                  name: str) -> None:
-    graph = GRAPHS[name]
-    cluster, count = random_clusters(graph, 8)
-    hashed, ordered = (contracted(space, graph, cluster, count, way) for way in ("hash", "sort"))
-    assert arrays_of(with_sorted_rows(hashed.to(reference()))) == arrays_of(ordered)
-    assert [a.dtype for a in hashed.arrays.values()] == [a.dtype for a in ordered.arrays.values()]
-
-
-def test_rows_are_sorted_where_degrees_are_low(space: ExecutionSpace) -> None:
-    star = raw_graph(400, [(0, leaf) for leaf in range(1, 400)]).graph()
-    for graph, way in ((GRAPHS["sparse"], "sort"), (GRAPHS["dense"], "hash"), (star, "hash")):
-        cluster, count = random_clusters(graph, 2)
-        chosen, by_name = (contracted(space, graph, cluster, count, w) for w in ("auto", way))
-        assert way_for(graph) == way
-        if way == "sort":
-            assert arrays_of(chosen.to(reference())) == arrays_of(by_name.to(reference()))
-        oracles.assert_same_graph(chosen, by_name)
-
-
-@both_ways
 @given(graph=graphs(12, large_weights=True), data=st.data())
 @settings(max_examples=60)
 def test_quotient_of_random_graphs(
-    space: ExecutionSpace, way: str, graph: Graph, data: st.DataObject
+    space: ExecutionSpace, graph: Graph, data: st.DataObject
 ) -> None:
     n = graph.num_vertices
     cluster = np.array(data.draw(st.lists(st.integers(0, 4), min_size=n, max_size=n)), np.int32)
-    coarse = contracted(space, graph, cluster, 5, way)
+    coarse = contracted(space, graph, cluster, 5)
     oracles.assert_same_graph(coarse, oracles.quotient(graph, cluster, 5))
 
 
-@both_ways
 @looped("name", ["medium", "dense", "skewed"])
-def test_quotient_equals_the_sparse_triple_product(space: ExecutionSpace, name: str,
-                                                   way: str) -> None:
+def test_quotient_equals_the_sparse_triple_product(space: ExecutionSpace, name: str) -> None:
     graph = GRAPHS[name]
     cluster, count = random_clusters(graph, 3)
     n = graph.num_vertices
     map_matrix = sp.csr_array((np.ones(n, np.int64), (np.arange(n), cluster)), shape=(n, count))
     product = (map_matrix.T @ graph.to_scipy() @ map_matrix).toarray()
     np.fill_diagonal(product, 0)
-    coarse = contracted(space, graph, cluster, count, way).to_scipy()
+    coarse = contracted(space, graph, cluster, count).to_scipy()
     assert np.array_equal(coarse.toarray(), product)
 
 
-@both_ways
-def test_wide_offsets_change_nothing(space: ExecutionSpace, way: str) -> None:
+def test_wide_offsets_change_nothing(space: ExecutionSpace) -> None:
     graph = GRAPHS["medium"]
     cluster, count = random_clusters(graph, 1)
     oracles.assert_same_graph(
-        contracted(space, with_int64_offsets(graph), cluster, count, way),
-        contracted(space, graph, cluster, count, way),
+        contracted(space, with_int64_offsets(graph), cluster, count),
+        contracted(space, graph, cluster, count),
     )
 
 
-@both_ways
-def test_sums_beyond_32_bits(space: ExecutionSpace, way: str) -> None:
+def test_sums_beyond_32_bits(space: ExecutionSpace) -> None:
     graph = raw_graph(4, [(0, 2), (1, 3), (0, 1)], np.array([2**31 - 1] * 3, np.int32)).graph()
-    coarse = contracted(space, graph, np.array([0, 0, 1, 1]), 2, way)
+    coarse = contracted(space, graph, np.array([0, 0, 1, 1]), 2)
     assert oracles.arcs(coarse) == ((0, 1, 2**32 - 2), (1, 0, 2**32 - 2))
 
 
@@ -144,22 +112,19 @@ LANES_GRAPHS = {
 }
 
 
-@both_ways
 @pytest.mark.parametrize("lanes", [2, 5])
 @pytest.mark.parametrize("name", LANES_GRAPHS)
-def test_lanes_share_a_row(lanes: int, name: str, way: str) -> None:
+def test_lanes_share_a_row(lanes: int, name: str) -> None:
     graph = LANES_GRAPHS[name]
     cluster, count = np.arange(graph.num_vertices) // 2, graph.num_vertices // 2
-    coarse = contracted(LanesSpace(lanes), graph, cluster, count, way)
+    coarse = contracted(LanesSpace(lanes), graph, cluster, count)
     oracles.assert_same_graph(coarse, oracles.quotient(graph, cluster, count))
 
 
-@both_ways
 @looped("name", GRAPHS)
-def test_a_coarse_graph_knows_its_degrees_and_weights(space: ExecutionSpace, name: str,
-                                                      way: str) -> None:
+def test_a_coarse_graph_knows_its_degrees_and_weights(space: ExecutionSpace, name: str) -> None:
     graph = GRAPHS[name]
-    coarse = contracted(space, graph, *random_clusters(graph, 4), way)
+    coarse = contracted(space, graph, *random_clusters(graph, 4))
     space.counters.synchronizations = 0
     known = (coarse.max_degree, coarse.total_arc_weight, coarse.total_vertex_weight)
     assert space.counters.synchronizations == 0
@@ -204,15 +169,14 @@ def contracted_in_pieces(monkeypatch: pytest.MonkeyPatch, limit: int, *args: Any
     return contracted(*args), len(made[0])
 
 
-@both_ways
 @pytest.mark.parametrize("limit", [30_000, 160_000])
 @pytest.mark.parametrize("name", LARGE_GRAPHS)
-def test_rows_made_piece_by_piece_are_the_same(space: ExecutionSpace, name: str, way: str,
+def test_rows_made_piece_by_piece_are_the_same(space: ExecutionSpace, name: str,
                                                limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = LARGE_GRAPHS[name]
     cluster, count = random_clusters(graph, 5)
-    whole = contracted(space, graph, cluster, count, way)
-    made, pieces = contracted_in_pieces(monkeypatch, limit, space, graph, cluster, count, way)
+    whole = contracted(space, graph, cluster, count)
+    made, pieces = contracted_in_pieces(monkeypatch, limit, space, graph, cluster, count)
     assert pieces > tiles_of(count) if limit == 30_000 else 1 < pieces
     assert made._totals == whole._totals
     assert [a.dtype for a in made.arrays.values()] == [a.dtype for a in whole.arrays.values()]
@@ -289,7 +253,7 @@ def test_samples_tell_how_many_arcs_meshes_keep(name: str) -> None:
     """Real clusters, tiles as the contraction of a large graph has them."""
     graph = delaunay(100_000) if name == "mesh" else cube(reference(), 70)
     clusters = clustering.cluster(reference(), graph, 1000, 1, ClusteringOptions())
-    coarse = contract(reference(), graph, clusters)
+    coarse = contract(graph, clusters)
     degrees = np.bincount(clusters.cluster, np.diff(graph.offsets), coarse.num_vertices)
     starts = np.arange(0, coarse.num_vertices, SCAN_TILE)
     arcs, kept = (np.add.reduceat(each, starts).astype(int).tolist()
@@ -327,10 +291,9 @@ def test_pieces_are_as_large_as_scratch_allows(monkeypatch: pytest.MonkeyPatch) 
         (0, sizes._replace(clusters=0, arcs=0))]
 
 
-@both_ways
-def test_everything_in_one_cluster(space: ExecutionSpace, way: str) -> None:
+def test_everything_in_one_cluster(space: ExecutionSpace) -> None:
     graph = GRAPHS["skewed"]
-    coarse = contracted(space, graph, np.zeros(graph.num_vertices), 1, way)
+    coarse = contracted(space, graph, np.zeros(graph.num_vertices), 1)
     assert (coarse.num_vertices, coarse.num_arcs) == (1, 0)
     assert oracles.vertex_weights(coarse) == [graph.total_vertex_weight]
 
@@ -339,7 +302,7 @@ def test_a_guess_is_near_what_clusters_of_a_mesh_come_to() -> None:
     """Kernels for graphs of such degrees are compiled ahead where none has run yet."""
     mesh = delaunay(3000)
     clusters = clustering.cluster(reference(), mesh.to(reference()), 8, 0, ClusteringOptions())
-    coarse = contract(reference(), mesh.to(reference()), clusters)
+    coarse = contract(mesh.to(reference()), clusters)
     found = [coarse.num_vertices, coarse.num_arcs, coarse.max_degree, coarse.total_arc_weight]
     for guess, truth in zip(contraction.guess_of_clusters(mesh), found, strict=True):
         assert truth / 3 <= guess <= 3 * truth

@@ -246,7 +246,7 @@ def test_weights_differ_less_where_one_wish_makes_a_pair() -> None:
     for mutual in (True, False):
         level = delaunay(20_000)
         for seed in range(9):
-            level = contract(reference(), level, matched_clusters(
+            level = contract(level, matched_clusters(
                 level, NO_LIMIT, seed, options=MatchingOptions(mutual=mutual)),
                 np.dtype(np.int64))
         weights = oracles.host(level.vertex_weights)

@@ -254,7 +254,7 @@ def test_projection_keeps_blocks_weights_and_cut(space: ExecutionSpace, k: int) 
     n = fine.num_vertices
     cluster = np.random.default_rng(3).permutation(n) // 3
     count = int(cluster.max()) + 1
-    coarse = contract(space, fine, clusters_of(space, cluster, count))
+    coarse = contract(fine, clusters_of(space, cluster, count))
     refiner = Refiner(space, fine, balance_of(fine, k), RefinementOptions(), 1)
     refiner.start(coarse, space.asarray(lopsided_part(coarse, k)))
     outcome = refiner.refine(coarse, 0.75)

@@ -261,8 +261,8 @@ def _coarsened(space: ExecutionSpace, case: Case) -> np.ndarray:
 def _contracted(space: ExecutionSpace, case: Case) -> np.ndarray:
     """All rows of a coarser graph of more clusters than a tile has."""
     ids = np.arange(2100)
-    coarse = contract(space, generators.grid_2d(1, len(ids)).to(space),
-                      clusters_of(space, ids // 2, len(ids) // 2), way="sort")
+    coarse = contract(generators.grid_2d(1, len(ids)).to(space),
+                      clusters_of(space, ids // 2, len(ids) // 2))
     return np.concatenate([oracles.host(array) for array in coarse.arrays.values()])
 
 

@@ -15,13 +15,13 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from portpart.algorithms.coarsening import (
-    BY_HASHING,
     ClusteringOptions,
     Clusters,
     Level,
     cluster,
     cluster_of_cluster,
     coarsen,
+    contract,
     give_label,
     value_of_clusters,
     weight_rule,
@@ -110,7 +110,7 @@ def coarsen_ranks(graph: DistributedGraph, coarsest: int, limit: int,
 
     def contraction(fine: AnyPart, clusters: Any, weight_type: np.dtype) -> AnyPart:
         if not isinstance(fine, DistributedGraph):
-            return once(graph.comm, fine.space, lambda: BY_HASHING(fine, clusters, weight_type))
+            return once(graph.comm, fine.space, lambda: contract(fine, clusters, weight_type))
         if fold.takes(clusters.graph):
             clusters.cluster = ids_of(clusters.graph, clusters.cluster)
         return fold.fold_graph(clusters.graph)
