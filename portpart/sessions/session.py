@@ -70,10 +70,10 @@ class Session(SessionView):
         Amount of data that moves with each vertex; 1 by default and for new vertices.
     escalate : {"auto", "never"}, default "auto"
         Whether all levels are refined when many edits or a worse objective require it.  This is so
-        when the edits since the last time reach 2.5 % of all arcs or pins, when the objective has
+        when the edits since the last time exceed 2.5 % of all arcs or pins, when the objective has
         grown by 5 % relative to the total weight of edges or pins, or when a limit is exceeded.  A
         new partition is used instead if it costs 2 % less and its migration cost pays off within
-        256 rounds.  If the edits reach half of all arcs or pins, the graph is partitioned from
+        256 rounds.  If the edits exceed half of all arcs or pins, the graph is partitioned from
         scratch.  Algorithms without migration costs (`igkway`, `ihyperg`) partition from scratch in
         all these cases and keep the cheaper blocks.
     progress : bool or callable, optional

@@ -22,6 +22,10 @@ from portpart.errors import memory_errors
 
 Result = TypeVar("Result")
 
+WAKE_SECONDS = 1.0
+"""The thread that waits for the ranks wakes up at this interval, to handle signals."""
+
+
 class Local:
     """Several ranks in one process, as threads that run in turns.
 
@@ -75,10 +79,10 @@ class Local:
             thread.start()
         turns.begin()
         try:
-            turns.ended.wait()
+            turns.wait()
         except BaseException as problem:
             turns.failure = turns.failure or _Failure(exchange.ALL, problem)
-            turns.ended.wait()
+            turns.wait()
             raise
         if turns.failure is not None:
             raise turns.failure.stated() from turns.failure.problem
@@ -210,6 +214,14 @@ class _Turns(Generic[Result]):
     def begin(self) -> None:
         """Start the first rank."""
         self._wake[0].release()
+
+    def wait(self) -> None:
+        """Wait until all ranks have ended.
+
+        A signal that arrives just before the thread sleeps is handled when it wakes.
+        """
+        while not self.ended.wait(WAKE_SECONDS):
+            pass
 
     def run(self, rank: int) -> None:
         """Run on one rank, in its thread."""
