@@ -22,9 +22,8 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.each import for_each
+from tests.helpers.sources import PACKAGE, ROOT, nodes_of, source_of, tree_of
 
-ROOT = Path(__file__).resolve().parents[1]
-PACKAGE = ROOT / "portpart"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 # From the lowest layer to the highest.  An entry is a part: one module, or with /* the modules of a
@@ -127,14 +126,14 @@ def door(module: str) -> dict[str, str]:
 @functools.cache
 def imports(path: Path) -> tuple[tuple[str, int], ...]:
     """Return (module, line) of every import, wherever it stands in the file and whatever for."""
-    return tuple(_imports(ast.parse(path.read_text())))
+    return tuple(_imports(path))
 
 
-def _imports(tree: ast.Module) -> Iterator[tuple[str, int]]:
-    for node in ast.walk(tree):
+def _imports(path: Path) -> Iterator[tuple[str, int]]:
+    for node in source_of(path).imports:
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
+        else:
             assert node.level == 0, f"line {node.lineno}: relative import"
             for alias in node.names:
                 yield module_of(str(node.module), alias.name), node.lineno
@@ -142,7 +141,7 @@ def _imports(tree: ast.Module) -> Iterator[tuple[str, int]]:
 
 def lines_for_types(path: Path) -> set[int]:
     """Return the lines that only type checkers read."""
-    return {line for node in ast.parse(path.read_text()).body
+    return {line for node in tree_of(path).body
             if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
             for each in node.body for line in range(each.lineno, int(each.end_lineno or 0) + 1)}
 
@@ -206,7 +205,7 @@ def test_the_folders_of_a_part_have_an_order(part: str) -> None:
 
 @for_each(MODULES)
 def test_names_of_other_folders_come_through_their_doors(path: Path) -> None:
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in source_of(path).imports:
         if isinstance(node, ast.ImportFrom) and str(node.module).startswith("portpart."):
             file = file_of(str(node.module))
             assert file is not None
@@ -238,13 +237,12 @@ def test_a_door_leads_to_what_it_names(stub: Path) -> None:
 @functools.cache
 def _names(path: Path) -> tuple[tuple[str, str], ...]:
     """Return (module, name) of what a file imports from the package, and attributes of modules."""
-    tree = ast.parse(path.read_text())
-    imported = [(str(node.module), alias) for node in ast.walk(tree)
+    imported = [(str(node.module), alias) for node in source_of(path).imports
                 if isinstance(node, ast.ImportFrom) for alias in node.names]
     found = [(module, alias.name) for module, alias in imported]
     spaces = {alias.asname or alias.name: f"{module}.{alias.name}" for module, alias in imported
               if file_of(f"{module}.{alias.name}")}
-    return (*found, *((spaces[node.value.id], node.attr) for node in ast.walk(tree)
+    return (*found, *((spaces[node.value.id], node.attr) for node in nodes_of(tree_of(path))
                       if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
                       and node.value.id in spaces))
 

@@ -17,6 +17,7 @@ from html import escape
 from itertools import pairwise
 from pathlib import Path
 
+from tests.helpers.sources import tree_of
 from tests.test_layers import MODULES, PACKAGE, own_imports, unit_of
 
 PICTURE = PACKAGE.parent / "docs" / "architecture.svg"
@@ -123,7 +124,7 @@ def described(box: str, lines: Lines) -> str:
     own = folder if folder.exists() and box_of(folder) not in lines.keys() - {box} else files[0]
     if len(files) > 1 and own != folder:
         return ", ".join(path.stem for path in files)
-    text = ast.get_docstring(ast.parse(own.read_text())) or ""
+    text = ast.get_docstring(tree_of(own)) or ""
     return " ".join(re.split("[.:;]|\n\n", text)[0].split())
 
 

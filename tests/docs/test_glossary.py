@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
+
+from tests.helpers.sources import nodes_of, tree_of
 
 ROOT = Path(__file__).resolve().parents[2]
 GLOSSARY = ROOT / "docs" / "glossary.md"
@@ -16,10 +19,11 @@ HOW_MANY = 60
 MAX_WORDS = 45
 
 
+@cache
 def defined_in(path: Path) -> set[str]:
     """Names of functions, classes, methods, fields and variables that a file defines."""
     names = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes_of(tree_of(path)):
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             names.add(node.name)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):

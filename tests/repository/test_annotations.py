@@ -7,17 +7,24 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from tests.helpers.each import for_each
+from tests.helpers.sources import PACKAGE, tree_of
 
-PACKAGE = Path(__file__).resolve().parents[2] / "portpart"
+FILES = sorted(PACKAGE.rglob("*.py"))
 
 COMPILED = {"kernel", "device", "intrinsic"}
 """Decorators of functions that are compiled and have no types of Python."""
 
 MAX_PARAMETERS = 8
 """Of a kernel or device function; records carry the rest."""
+
+
+@cache
+def functions_of(path: Path) -> tuple[tuple[ast.FunctionDef, bool], ...]:
+    return tuple(functions(tree_of(path)))
 
 
 def functions(node: ast.AST) -> Iterator[tuple[ast.FunctionDef, bool]]:
@@ -40,15 +47,15 @@ def missing(function: ast.FunctionDef) -> list[str]:
     return names + ["return"] * (function.returns is None and function.name != "__init__")
 
 
-@for_each(sorted(PACKAGE.rglob("*.py")))
+@for_each(FILES)
 def test_functions_have_type_hints(path: Path) -> None:
     bare = {f"{function.name} at line {function.lineno}": missing(function)
-            for function, compiled in functions(ast.parse(path.read_text())) if not compiled}
+            for function, compiled in functions_of(path) if not compiled}
     assert {name: found for name, found in bare.items() if found} == {}
 
 
-@for_each(sorted(PACKAGE.rglob("*.py")))
+@for_each(FILES)
 def test_kernels_and_device_functions_have_few_parameters(path: Path) -> None:
     wide = {f"{function.name} at line {function.lineno}": len(function.args.args)
-            for function, compiled in functions(ast.parse(path.read_text())) if compiled}
+            for function, compiled in functions_of(path) if compiled}
     assert {name: count for name, count in wide.items() if count > MAX_PARAMETERS} == {}

@@ -11,8 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
 
-from tests.repository.test_pieces import trees
-from tests.test_layers import ROOT, door, module_of
+from tests.helpers.sources import ROOT, nodes_of, trees
+from tests.test_layers import door, module_of
 
 PUBLIC = ("portpart", "portpart.io", "portpart.metrics", "portpart.generators",
           "portpart.generators.shares", "portpart.compat.dgl", "portpart.compat.networkx",
@@ -73,10 +73,11 @@ def exported(module: str) -> set[str]:
     return set()
 
 
+@cache
 def imported(tree: ast.AST) -> dict[str, tuple[str, str]]:
     """Return the module and the name there, by the name here; a module's own name is ''."""
     found = {}
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.ImportFrom):
             for alias in node.names:
                 home = module_of(str(node.module), alias.name)
@@ -115,12 +116,12 @@ def read() -> set[str]:
 
     That an option is checked when it is made is no use of it.
     """
-    checked = {id(node) for tree in modules().values() for options in ast.walk(tree)
+    checked = {id(node) for tree in modules().values() for options in nodes_of(tree)
                if isinstance(options, ast.ClassDef) and options.name.endswith(("Options", "Config"))
                for function in options.body
                if isinstance(function, ast.FunctionDef) and function.name == "__post_init__"
                for node in ast.walk(function)}
-    nodes = [node for tree in modules().values() for node in ast.walk(tree)
+    nodes = [node for tree in modules().values() for node in nodes_of(tree)
              if id(node) not in checked]
     return {node.attr for node in nodes
             if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Store)} | {
@@ -138,10 +139,10 @@ def ours(node: ast.ClassDef, tree: ast.Module) -> bool:
 def members() -> Iterator[tuple[str, str]]:
     """Yield class and name of what objects have, but for what users or libraries ask for."""
     public = set().union(*map(exported, PUBLIC))
-    public |= {ast.unparse(base) for tree in modules().values() for node in ast.walk(tree)
+    public |= {ast.unparse(base) for tree in modules().values() for node in nodes_of(tree)
                if isinstance(node, ast.ClassDef) and node.name in public for base in node.bases}
     for module, tree in modules().items():
-        for node in ast.walk(tree):
+        for node in nodes_of(tree):
             if not isinstance(node, ast.ClassDef):
                 continue
             if node.name not in public and ours(node, tree):

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.sources import source_of
+
 TESTS = Path(__file__).resolve().parents[1]
 FILES = [path for path in sorted(TESTS.rglob("*.py")) if path != Path(__file__)]
 
@@ -50,10 +52,10 @@ LIMITS = {
 
 def imported(path: Path) -> Iterator[str]:
     """Yield what a file imports anywhere: modules, and names with their module before them."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in source_of(path).imports:
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
-        elif isinstance(node, ast.ImportFrom):
+        else:
             yield from (f"{node.module}.{name.name}" for name in node.names)
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from tests.repository.test_pieces import MARKS, names_of, parameters, trees
-from tests.test_layers import PACKAGE
+from tests.helpers.sources import PACKAGE, nodes_of, trees
+from tests.repository.test_pieces import MARKS, names_of, parameters
 
 REFINEMENT = PACKAGE / "algorithms" / "refinement"
 
@@ -21,7 +21,7 @@ Class = tuple[Path, str]
 @cache
 def bodies() -> dict[Class, ast.ClassDef]:
     """All classes of the package."""
-    return {(path, node.name): node for path, tree in trees().items() for node in ast.walk(tree)
+    return {(path, node.name): node for path, tree in trees().items() for node in nodes_of(tree)
             if isinstance(node, ast.ClassDef)}
 
 
@@ -35,7 +35,7 @@ def places(name: str) -> list[Path]:
 def imported_from(path: Path) -> dict[str, Path]:
     """The files that names of a file come from."""
     return {alias.name: PACKAGE.parent / f"{(node.module or '').replace('.', '/')}.py"
-            for node in ast.walk(trees()[path]) if isinstance(node, ast.ImportFrom)
+            for node in nodes_of(trees()[path]) if isinstance(node, ast.ImportFrom)
             for alias in node.names}
 
 
@@ -87,7 +87,7 @@ def owner_of(target: ast.expr, kinds: dict[str, str], path: Path) -> Class | Non
 
 def foreign_stores(path: Path) -> Iterator[str]:
     """Stores of a file's kernels into records of folders that it is not in."""
-    for node in ast.walk(trees()[path]):
+    for node in nodes_of(trees()[path]):
         if isinstance(node, ast.FunctionDef) and names_of(node.decorator_list) & MARKS:
             kinds = parameters(node)
             for target in stored(node):

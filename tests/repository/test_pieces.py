@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
-from tests.test_layers import PACKAGE
+from tests.helpers.sources import nodes_of, trees
 
 MOST_RECORDS = 8
 """In a scope."""
@@ -19,15 +18,9 @@ MARKS = {"kernel", "device"}
 
 
 @cache
-def trees() -> dict[Path, ast.Module]:
-    """All files of the package."""
-    return {path: ast.parse(path.read_text()) for path in sorted(PACKAGE.rglob("*.py"))}
-
-
-@cache
 def classes() -> dict[str, ast.ClassDef]:
     """All classes of the package."""
-    return {node.name: node for tree in trees().values() for node in ast.walk(tree)
+    return {node.name: node for tree in trees().values() for node in nodes_of(tree)
             if isinstance(node, ast.ClassDef)}
 
 
@@ -38,7 +31,7 @@ def names_of(nodes: list[ast.expr]) -> set[str]:
 @cache
 def compiled() -> list[ast.FunctionDef]:
     """All kernels, and the functions that they call."""
-    return [node for tree in trees().values() for node in ast.walk(tree)
+    return [node for tree in trees().values() for node in nodes_of(tree)
             if isinstance(node, ast.FunctionDef) and names_of(node.decorator_list) & MARKS]
 
 
@@ -105,7 +98,7 @@ def test_a_scope_holds_what_its_functions_use() -> None:
 def test_records_have_few_words() -> None:
     declared = {}
     for name, node in ((f"{path.stem}.{node.name}", node) for path, tree in trees().items()
-                       for node in ast.walk(tree) if isinstance(node, ast.ClassDef)):
+                       for node in nodes_of(tree) if isinstance(node, ast.ClassDef)):
         fields = [field for field in node.body if isinstance(field, ast.AnnAssign)]
         made = [field for field in fields if field.value is not None
                 and ast.unparse(field.value).endswith("word()")]

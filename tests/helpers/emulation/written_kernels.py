@@ -10,6 +10,7 @@ from pathlib import Path
 import portpart.algorithms
 import portpart.primitives
 from portpart.backends.language import Kernel
+from tests.helpers.sources import statements, tree_of
 
 
 def kernels_as_written() -> set[str]:
@@ -18,8 +19,8 @@ def kernels_as_written() -> set[str]:
     for package in (portpart.algorithms, portpart.primitives):
         for place in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             module = importlib.import_module(place.name)
-            tree = ast.parse(Path(str(module.__file__)).read_text("utf-8"))
-            found.update(f"{place.name}.{node.name}" for node in ast.walk(tree)
+            tree = tree_of(Path(str(module.__file__)))
+            found.update(f"{place.name}.{node.name}" for node in statements(tree)
                          if isinstance(node, ast.FunctionDef) and is_kernel(node))
     return found
 
