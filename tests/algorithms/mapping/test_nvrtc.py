@@ -48,7 +48,7 @@ def test_kernels_compile(seen: tuple[list, dict], end: int) -> None:
         if BLOCK // width * bytes_of(kernel.team_arrays) <= bytes_per_team(width)
     ]
     assert any(translation.symbol.startswith("propose_swap") for translation in translations)
-    nvrtc.ptx(nvrtc.module_text(translations[end % 2 :: 2]), nvrtc.architectures()[end], quick=True)
+    nvrtc.compile_quickly(translations[end % 2 :: 2], nvrtc.architectures()[end])
 
 
 def test_programs_compile(seen: tuple[list, dict]) -> None:

@@ -67,7 +67,7 @@ def test_the_kernels_of_a_partition_compile(seen, end):
         if BLOCK // width * bytes_of(kernel.team_arrays) <= bytes_per_team(width)
     ]
     assert len(translations) > 40
-    nvrtc.ptx(nvrtc.module_text(translations[end % 2 :: 2]), nvrtc.architectures()[end], quick=True)
+    nvrtc.compile_quickly(translations[end % 2 :: 2], nvrtc.architectures()[end])
 
 
 @pytest.mark.parametrize("end", ENDS, ids=IDS)
