@@ -22,7 +22,7 @@ QUICK = ("--Ofast-compile=max",)
 """Optimise little: a third of the time for the same messages.  NVRTC knows it from 12.9 on."""
 
 TOGETHER = 64
-"""Kernels in one text."""
+"""At most so many kernels are in one text."""
 
 DEPRECATED = "are deprecated and may be removed"
 """What NVRTC 12 says of all architectures before 75."""
@@ -81,10 +81,12 @@ def compile_quickly(translations: Iterable[Translation], architecture: int) -> N
     """Fail if there is any message about a translation; each is compiled once.
 
     A few together share the prelude.  NVRTC 13 takes twice as long for 300 in one text as in five.
+    Teams of every width are in each text, as it complains of names of the prelude without use.
     """
     each_once = list({found.text: found for found in translations}.values())
-    for first in range(0, len(each_once), TOGETHER):
-        ptx(module_text(each_once[first : first + TOGETHER]), architecture, quick=True)
+    texts = -(-len(each_once) // TOGETHER)
+    for first in range(texts):
+        ptx(module_text(each_once[first::texts]), architecture, quick=True)
 
 
 def ptx(text: str, architecture: int, quick: bool = False) -> str:
