@@ -115,19 +115,30 @@ def _in_space(space: ExecutionSpace, types: dict[str, np.dtype], values: dict[st
 
 def in_numba(types: dict[str, np.dtype], values: dict[str, np.ndarray],
              folder: Path) -> tuple[dict[str, np.ndarray], dict[str, np.dtype]]:
-    """Results of the expressions by Numba, and the types that it infers."""
-    results = _empty(types, values)
+    """Results of the expressions by Numba, and the types that it infers.
+
+    Those of one dtype are rows of one array: each array of a call takes as long as ten expressions.
+    """
+    dtypes = list(types.values())
+    tables = {dtype: np.zeros((dtypes.count(dtype), _rows(values)), dtype) for dtype in dtypes}
+    rows = [dtypes[:number].count(dtype) for number, dtype in enumerate(dtypes)]
     casts = ", ".join(str(dtype) for dtype in SCALARS if dtype.kind != "b")
-    head = f"from numba import njit\nfrom numba.types import {casts}\n\n"
-    signature, body = _text(types, "        ").split(":\n", 1)
-    module = load_module(f'{head}@njit(error_model="numpy")\ndef run(n, {signature}:\n'
-                         f"    for i in range(n):\n{body}", folder)
+    names = ", ".join(f"all_{name}" for name in (*OPERANDS, *tables))
+    lines = [f"from numba import njit\nfrom numba.types import {casts}\n",
+             f'@njit(error_model="numpy")\ndef run(n, {names}):\n    for i in range(n):',
+             *(f"        {name} = all_{name}[i]" for name in OPERANDS)]
+    for number, (expression, dtype) in enumerate(types.items()):
+        lines += [f"        x{number} = {expression}",
+                  f"        all_{dtype}[{rows[number]}, i] = x{number}"]
+    module = load_module("\n".join(lines), folder)
     with pytest.MonkeyPatch.context() as patch:
         # Numba tells LLVM that signed sums never overflow; without that they wrap, as ours do.
         patch.setattr(numba.cpython.numbers, "_int_arith_flags", lambda result: [])
-        module.run(_rows(values), *values.values(), *results.values())
+        module.run(_rows(values), *values.values(), *tables.values())
     (compiled,) = module.run.overloads.values()
     found = compiled.type_annotation.typemap
+    results = {expression: tables[dtype][rows[number]]
+               for number, (expression, dtype) in enumerate(types.items())}
     return results, {e: dtype_of(found[f"x{k}"]) for k, e in enumerate(types)}
 
 
