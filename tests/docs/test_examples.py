@@ -8,6 +8,7 @@ import runpy
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,22 +16,17 @@ ROOT = Path(__file__).resolve().parents[2]
 PNG = b"\x89PNG"
 
 
-def demo(*arguments: str) -> subprocess.CompletedProcess:
-    command = [sys.executable, "examples/demo.py", *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
-
-
-def run_demo(*arguments: str) -> str:
-    outcome = demo(*arguments)
-    assert outcome.returncode == 0, outcome.stderr
-    return outcome.stdout
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 
 
 def test_demo_compares_with_metis_and_draws_the_mesh(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     picture = tmp_path / "mesh.png"
-    text = run_demo("--points", "3000", "-k", "8", "--output", str(picture))
+    command = [sys.executable, "examples/demo.py", "--points", "3000", "-k", "8",
+               "--output", str(picture)]  # a fresh process, which says that it compiles
+    done = subprocess.run(command, cwd=ROOT, env=ENVIRONMENT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    text = done.stdout
     for word in ("by phase: coarsening", "compiling", "3,000 vertices"):
         assert word in text
     rows = {name: [float(word.replace(",", "")) for word in line.split()[-3:]]
@@ -49,23 +45,36 @@ def test_demo_compares_with_metis_and_draws_the_mesh(tmp_path: Path) -> None:
     assert picture.read_bytes().startswith(PNG)
 
 
-def test_demo_takes_a_file_and_draws_its_blocks(tmp_path: Path) -> None:
+def demo(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> Any:
+    """The exit code of the demo in this process."""
+    monkeypatch.setattr(sys, "argv", ["demo.py", *arguments])
+    with pytest.raises(SystemExit) as outcome:
+        runpy.run_path(str(ROOT / "examples" / "demo.py"), run_name="__main__")
+    return outcome.value.code
+
+
+def test_demo_takes_a_file_and_draws_its_blocks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+) -> None:
     pytest.importorskip("matplotlib")
     graph, picture = tmp_path / "cycle.graph", tmp_path / "blocks.png"
     lines = [f"{(v - 1) % 40 + 1} {(v + 1) % 40 + 1}" for v in range(40)]
     graph.write_text("\n".join(["40 40", *lines]) + "\n")
-    text = run_demo(str(graph), "-k", "4", "--output", str(picture))
-    assert "40 vertices, 40 edges" in text
+    assert demo(monkeypatch, str(graph), "-k", "4", "--output", str(picture)) == 0
+    assert "40 vertices, 40 edges" in capsys.readouterr().out
     assert picture.read_bytes().startswith(PNG)
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
     (["missing.graph"], "missing.graph"), (["docs"], "docs"), (["--points", "500", "-k", "0"], "k"),
 ])
-def test_demo_says_in_one_line_what_is_wrong(arguments: list[str], message: str) -> None:
-    outcome = demo(*arguments)
-    assert outcome.returncode == 2
-    (line,) = outcome.stderr.splitlines()
+def test_demo_says_in_one_line_what_is_wrong(
+    arguments: list[str], message: str, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(ROOT)
+    assert demo(monkeypatch, *arguments) == 2
+    (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("demo: ")
     assert message in line
 
@@ -116,12 +125,12 @@ def test_clauses_of_a_formula_to_solvers(tmp_path: Path, monkeypatch: pytest.Mon
     assert shared <= copies < others[1] / 2
 
 
-def test_the_picture_of_the_readme_is_drawn(tmp_path: Path) -> None:
+def test_the_picture_of_the_readme_is_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+) -> None:
     pytest.importorskip("matplotlib")
     file = tmp_path / "airfoil.png"
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    subprocess.run([sys.executable, "examples/readme_picture.py", str(file)], cwd=ROOT,
-                   env=environment, check=True)
+    shown_by("readme_picture.py", monkeypatch, capsys, str(file))
     assert file.read_bytes().startswith(PNG)
     assert abs(len(file.read_bytes()) - (ROOT / "docs" / "airfoil.png").stat().st_size) < 20_000
 
@@ -169,9 +178,8 @@ def test_the_picture_of_a_mesh_is_drawn(tmp_path: Path) -> None:
     if subprocess.run([sys.executable, "-c", DRAWS], capture_output=True).returncode != 0:
         pytest.skip("vtk cannot draw here")
     file = tmp_path / "wing.png"
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     subprocess.run([sys.executable, "examples/mesh_picture.py", str(file)], cwd=ROOT,
-                   env=environment, check=True)
+                   env=ENVIRONMENT, check=True)
     from PIL import Image
 
     drawn, kept = (Image.open(each).convert("RGB") for each in (file, ROOT / "docs" / "wing.png"))
