@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from portpart.algorithms.coarsening import Clusters, contract
 from portpart.algorithms.objectives import Balance, Objective
 from portpart.algorithms.placement.swaps import MAX_SWAPPED, swapped_places
 from portpart.backends import language as kl
-from portpart.backends.programs import Array
+from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import MAX_INT32, Csr, Graph, team_for_all
 from portpart.primitives import gather, positions_of
 
@@ -19,10 +19,34 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
+class Traffic(NamedTuple):
+    """The weight between each two elements: a symmetric matrix in rows, on the host.
+
+    Rows are sorted and have no zeros.
+    """
+
+    offsets: np.ndarray
+    targets: np.ndarray
+    weights: np.ndarray
+
+    def to_scipy(self) -> csr_array:
+        """Return the matrix."""
+        from scipy.sparse import csr_array
+
+        k = len(self.offsets) - 1
+        return csr_array((self.weights, self.targets, self.offsets), shape=(k, k))
+
+
 def traffic_of(graph: Graph, part: Array, num_elements: int) -> csr_array:
     """Return the weight between each two elements, on the host; symmetric, int64, no zeros.
 
-    Rows are sorted. The weights are counted in a table of all pairs if that has no more entries
+    Rows are sorted.
+    """
+    return _traffic_of(graph, part, num_elements).to_scipy()
+
+
+def _traffic_of(graph: Graph, part: Array, num_elements: int) -> Traffic:
+    """Return the weights, which are counted in a table of all pairs if that has no more entries
     than the graph has arcs; else by contraction, which also examines the arcs inside blocks.
     """
     space = graph.space
@@ -33,7 +57,7 @@ def traffic_of(graph: Graph, part: Array, num_elements: int) -> csr_array:
     matrix = contract(graph, clusters).to_scipy()
     matrix.eliminate_zeros()
     matrix.sort_indices()
-    return matrix.astype(np.int64)
+    return Traffic(matrix.indptr, matrix.indices, matrix.data.astype(np.int64, copy=False))
 
 
 def has_table(num_arcs: int, num_elements: int) -> bool:
@@ -41,9 +65,7 @@ def has_table(num_arcs: int, num_elements: int) -> bool:
     return num_elements**2 <= min(num_arcs, MAX_INT32)
 
 
-def _from_table(graph: Graph, part: Array, num_elements: int) -> csr_array:
-    from scipy.sparse import csr_array
-
+def _from_table(graph: Graph, part: Array, num_elements: int) -> Traffic:
     space = graph.space
     table = space.zeros(num_elements**2, np.int64)
     space.parallel_for(graph.num_vertices, add_traffic, graph.csr, part, num_elements, table,
@@ -51,8 +73,8 @@ def _from_table(graph: Graph, part: Array, num_elements: int) -> csr_array:
     pairs = positions_of(space, table)
     weights = space.to_host(gather(space, table, pairs))
     rows, columns = np.divmod(space.to_host(pairs), num_elements)
-    offsets = np.searchsorted(rows, np.arange(num_elements + 1)).astype(np.int32)
-    return csr_array((weights, columns, offsets), shape=(num_elements, num_elements))
+    offsets = np.searchsorted(rows, np.arange(num_elements + 1))
+    return Traffic(offsets.astype(np.int32), columns.astype(np.int32), weights)
 
 
 @kl.kernel
@@ -66,8 +88,12 @@ def add_traffic(v, graph: Csr, part, num_elements, table):
                                                                                     arc, 1))
 
 
+def numbered_alike(blocks: Graph) -> None:
+    """Return no initial places: block b is on element b."""
+
+
 def with_swaps(graph: Graph, part: Array, traffic: csr_array, objective: Objective,
-               seed: int, places: Callable[[Graph], Array | None] = lambda blocks: None,
+               seed: int, places: Callable[[Graph], Array | None] = numbered_alike,
                group: np.ndarray | None = None) -> tuple[Array, csr_array]:
     """Return the mapping with blocks on better elements, and its traffic.
 
@@ -84,17 +110,23 @@ def with_swaps(graph: Graph, part: Array, traffic: csr_array, objective: Objecti
     space, k = graph.space, traffic.shape[0]
     if k > MAX_SWAPPED:
         return part, traffic
-    offsets, targets = (space.asarray(array, np.int32)
-                        for array in (traffic.indptr, traffic.indices))
-    blocks = Graph(offsets, targets, space.asarray(traffic.data), None, space)
-    if group is None:
-        place = swapped_places(blocks, objective, seed, places(blocks))
-    else:
-        place = swapped_places(blocks, objective, seed, None, space.asarray(group, np.int32))
+    place = _places(space, Traffic(traffic.indptr, traffic.indices, traffic.data), objective, seed,
+                    places, group)
     at = np.argsort(space.to_host(place))  # the block on each element
     moved = traffic[at][:, at].tocsr()
     moved.sort_indices()
     return gather(space, place, part), moved
+
+
+def _places(space: ExecutionSpace, traffic: Traffic, objective: Objective, seed: int,
+            places: Callable[[Graph], Array | None], group: np.ndarray | None) -> Array:
+    """Return the element of each block after swaps."""
+    offsets, targets = (space.asarray(array, np.int32)
+                        for array in (traffic.offsets, traffic.targets))
+    blocks = Graph(offsets, targets, space.asarray(traffic.weights), None, space)
+    if group is None:
+        return swapped_places(blocks, objective, seed, places(blocks))
+    return swapped_places(blocks, objective, seed, None, space.asarray(group, np.int32))
 
 
 def swap_groups(graph: Graph, balance: Balance, fixed: Array | None) -> np.ndarray | None:
@@ -120,8 +152,10 @@ def swap_groups(graph: Graph, balance: Balance, fixed: Array | None) -> np.ndarr
 def well_placed(graph: Graph, part: Array, balance: Balance, objective: Objective, seed: int,
                 fixed: Array | None = None) -> Array:
     """Return the partition after swaps of blocks; unchanged if all blocks are equally distant."""
-    if objective.rules.is_cut:
+    k = balance.num_blocks
+    if objective.rules.is_cut or k > MAX_SWAPPED:
         return part
     group = swap_groups(graph, balance, fixed)
-    traffic = traffic_of(graph, part, balance.num_blocks)
-    return with_swaps(graph, part, traffic, objective, seed, group=group)[0]
+    place = _places(graph.space, _traffic_of(graph, part, k), objective, seed, numbered_alike,
+                    group)
+    return gather(graph.space, place, part)

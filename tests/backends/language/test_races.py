@@ -75,19 +75,32 @@ def read_while_others_add(i, result):
     result[lane()] = words[0]
 
 
+def after_launches(launches, kernel, watching=()):
+    """A space of four lanes that has launched a kernel so often."""
+    space = LanesSpace(4, watching=watching)
+    space.launched[kernel.name] = launches
+    return space
+
+
+threads_and_greenlets = pytest.mark.parametrize("launches", [0, 2], ids=["threads", "greenlets"])
+
+
+@threads_and_greenlets
 @pytest.mark.parametrize(("fine", "expected"), [(meet_before_reading, [1, 2, 3, 0]),
                                                 (add_together, [6, 6, 6, 6])])
-def test_lanes_that_meet_do_not_race(fine, expected):
+def test_lanes_that_meet_do_not_race(fine, expected, launches):
     result = np.zeros(4, np.int64)
-    LanesSpace(4).parallel_for(3, fine, result, team=32)
+    after_launches(launches, fine).parallel_for(3, fine, result, team=32)
     assert result.tolist() == expected
 
 
+@threads_and_greenlets
 @pytest.mark.parametrize("racing", [read_too_soon, read_after_a_sum, write_what_is_read,
                                     read_while_others_add])
-def test_lanes_that_do_not_meet_race(racing):
+def test_lanes_that_do_not_meet_race(racing, launches):
+    space = after_launches(launches, racing)
     with pytest.raises(AssertionError, match="lanes race for an element of an array"):
-        LanesSpace(4).parallel_for(3, racing, np.zeros(4, np.int64), team=32)
+        space.parallel_for(3, racing, np.zeros(4, np.int64), team=32)
 
 
 def test_a_lane_alone_races_with_nobody():
@@ -102,8 +115,9 @@ def pass_on(i, numbers):
     numbers[lane() + 1] = numbers[lane()] + 1
 
 
-def test_given_arrays_are_watched_in_kernels_that_are_named():
-    LanesSpace(3).parallel_for(1, pass_on, np.zeros(4, np.int64), team=32)
+@threads_and_greenlets
+def test_given_arrays_are_watched_in_kernels_that_are_named(launches):
+    after_launches(launches, pass_on).parallel_for(1, pass_on, np.zeros(5, np.int64), team=32)
+    watching = after_launches(launches, pass_on, {"pass_on"})
     with pytest.raises(AssertionError, match="lanes race for an element of an array"):
-        LanesSpace(3, watching={"pass_on"}).parallel_for(1, pass_on, np.zeros(4, np.int64),
-                                                         team=32)
+        watching.parallel_for(1, pass_on, np.zeros(5, np.int64), team=32)

@@ -11,13 +11,11 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cache, partial, reduce
-from threading import current_thread
 from typing import Any, Protocol, cast
 
 import numpy as np
-from greenlet import getcurrent, greenlet
 
 from portpart.backends import language
 from portpart.backends.communication.exchange import COMM, communicator_of, perform
@@ -28,181 +26,121 @@ from portpart.backends.programs.interface import Array, Executable
 from portpart.backends.programs.program import Program
 from portpart.backends.programs.steps import Branch, Element, Launch, Slot, Step, While
 from portpart.primitives.hashing import mixed
+from tests.helpers.emulation.barriers import Barrier, Lone, Turns
 from tests.helpers.emulation.host_cuda import HostCudaSpace
-from tests.helpers.emulation.races import Uses, watched
+from tests.helpers.emulation.races import Elements, UsedElement, watched
 
 MASK = 2**64 - 1
 
 
-class _Barrier:
-    """Where lanes wait for each other; a lane on its own never waits.
-
-    The one of `threading` does the same in several times the time.
-    """
-
-    def __init__(self, size: int) -> None:
-        self.size = size
-        self.guard = threading.Lock()
-        self.waiting: list[threading.Lock] = []
-        self.broken = False
-
-    def wait(self) -> None:
-        """Return when all lanes have called this; raises BrokenBarrierError after `abort`."""
-        if self.size == 1:
-            return
-        turn = threading.Lock()
-        turn.acquire()
-        with self.guard:
-            self.waiting.append(turn)
-            if len(self.waiting) == self.size or self.broken:
-                self._release()
-        turn.acquire()
-        if self.broken:
-            raise threading.BrokenBarrierError
-
-    def abort(self) -> None:
-        """Let nobody wait any more."""
-        with self.guard:
-            self.broken = True
-            self._release()
-
-    def _release(self) -> None:
-        for turn in self.waiting:
-            turn.release()
-        self.waiting = []
-
-    def run(self, work: Callable[[int], None]) -> None:
-        """Do what each lane does; raises what one raises."""
-        errors: list[Exception] = []
-
-        def watched_work(lane: int) -> None:
-            try:
-                work(lane)
-            except threading.BrokenBarrierError:
-                pass
-            except Exception as error:
-                errors.append(error)
-                self.abort()
-
-        threads = [threading.Thread(target=watched_work, args=(lane,))
-                   for lane in range(1, self.size)]
-        for thread in threads:
-            thread.start()
-        watched_work(0)
-        for thread in threads:
-            thread.join()
-        if errors:
-            raise errors[-1]
-
-
-class _Turns:
-    """Where lanes wait for each other that are greenlets: each goes on until it waits."""
-
-    def __init__(self, size: int) -> None:
-        self.lanes: list[greenlet] = []
-        self.size = size
-
-    def wait(self) -> None:
-        """Return when all lanes have called this."""
-        if self.size > 1:
-            after = self.lanes[(getcurrent().lane + 1) % self.size]
-            (after if after else after.parent).switch()
-
-    def run(self, work: Callable[[int], None]) -> None:
-        """Do what each lane does; raises what one raises."""
-        self.lanes = [greenlet(partial(work, lane)) for lane in range(self.size)]
-        for each in self.lanes:  # a lane that begins another one would be below it on the stack
-            each.switch()
-        for each in self.lanes:
-            if each:
-                each.switch()
+ATOMICS = (language.atomic_add, language.atomic_next, language.atomic_min, language.atomic_max,
+           language.atomic_cas, language.atomic_load, language.team_atomic_add,
+           language.team_atomic_cas)
 
 
 class _Team:
     """The lanes of one team: who is who, and where they wait for each other.
 
-    What a lane has of its own are attributes of its thread or greenlet, which is `here`.
+    Lists have an element for each lane.
     """
 
     def __init__(self, size: int, mixes: bool) -> None:
         self.size = size
-        self.here: Callable[[], Any] = current_thread if mixes else getcurrent
-        self.barrier: Any = _Barrier(size) if mixes else _Turns(size)
+        self.barrier: Barrier | Turns | Lone = (
+            Lone() if size == 1 else Barrier(size) if mixes else Turns(size))
+        self.here = self.barrier.lane
         self.gathered: list[list[Any]] = [[None] * size, [None] * size]
-        self.atomic = threading.Lock()
+        self.turn, self.met, self.made, self.in_atomic = ([0] * size for _ in range(4))
+        self.guard: Any = threading.Lock() if mixes else nullcontext()
         self.arrays: dict[int, np.ndarray] = {}
-        self.uses = Uses(of_threads=mixes)
+        self.noting = threading.Lock() if mixes else None
 
     def work(self, items: list[int], kernel: Kernel, given: list[Any], lane: int) -> None:
         """Do what one lane does, for all items one after the other."""
-        here = self.here()
-        here.lane, here.turn, here.met, here.way = lane, 0, 0, None
         with np.errstate(over="ignore"):
             for item in items:
-                here.made = 0
+                self.made[lane] = 0
                 kernel(np.int64(item), *given)
                 self.meet()
 
     def gather(self, value: Any) -> list[Any]:
-        """The values of all lanes; two lists in turn, as others may still read the last one."""
-        here = self.here()
-        here.turn ^= 1
-        values = self.gathered[here.turn]
-        values[here.lane] = value
+        """The values of all lanes, until the lane calls this again.
+
+        There are two lists in turn, as others may still read the last one.
+        """
+        lane = self.here()
+        self.turn[lane] ^= 1
+        values = self.gathered[self.turn[lane]]
+        values[lane] = value
         self.barrier.wait()
-        return list(values)
+        return values
 
     def meet(self) -> None:
         """Wait for all lanes: what they have done to arrays of the team is done for all."""
-        self.here().met += 1
+        self.met[self.here()] += 1
         self.barrier.wait()
 
     def array(self, element: Word, size: int) -> np.ndarray:
         """The next array of the team: one for all lanes, as the last item left it."""
-        here = self.here()
-        here.made += 1
-        with self.atomic:
-            if here.made not in self.arrays:
-                self.arrays[here.made] = watched(np.full(size, 77, element.name), self.use)
-            return self.arrays[here.made]
+        lane = self.here()
+        self.made[lane] += 1
+        number = self.made[lane]
+        with self.guard:
+            if number not in self.arrays:
+                self.arrays[number] = self.watched(np.full(size, 77, element.name))
+            return self.arrays[number]
 
-    def use(self, array: np.ndarray, place: Any, way: str) -> None:
-        """Note that the lane of this thread uses an element; raises if lanes race for it.
+    def watched(self, array: np.ndarray) -> np.ndarray:
+        """The same memory; races of lanes for its elements raise errors."""
+        return watched(array, self.use) if self.size > 1 else array
+
+    def use(self, elements: Elements, place: Any, way: str) -> None:
+        """Note that the lane that calls this uses an element; raises if lanes race for it.
 
         Sums and the like over a team do not count as meeting: within a warp they are shuffles,
         which order no accesses to memory.
         """
-        here = self.here()
-        self.uses.note((id(array), place), here.lane, here.way or way, here.met)
+        lane = self.here()
+        use = self.met[lane], lane, "atomic" if self.in_atomic[lane] else way
+        element = elements.get(place)
+        if element is not None and element.last == use:
+            return  # most uses are like the one before
+        if self.noting is None:
+            elements.setdefault(place, element or UsedElement()).note(use)
+            return
+        with self.noting:
+            elements.setdefault(place, UsedElement()).note(use)
 
     def words(self) -> dict[Word, Callable[..., Any]]:
-        """What the words of the language do in this team."""
-        def locked(plain: Callable[..., Any]) -> Callable[..., Any]:
-            def call(*arguments: Any) -> Any:
-                here = self.here()
-                with self.atomic:
-                    here.way = "atomic"
-                    try:
-                        return plain(*arguments)
-                    finally:
-                        here.way = None
-            return call
-
-        atomics = (language.atomic_add, language.atomic_next, language.atomic_min,
-                   language.atomic_max, language.atomic_cas, language.atomic_load,
-                   language.team_atomic_add, language.team_atomic_cas)
-        return {
-            language.lane: lambda: self.here().lane,
+        """What the words of the language do in this team, if not what they do for one lane."""
+        own = {language.team_array: self.array,
+               language.team_sum: lambda value: sum(self.gather(value)),
+               language.team_scan: lambda value: sum(self.gather(value)[: self.here() + 1])}
+        if self.size == 1:
+            return own
+        return own | {
+            language.lane: self.here,
             language.team_size: lambda: self.size,
-            language.team_sum: lambda value: sum(self.gather(value)),
             language.team_max: lambda value: reduce(max, self.gather(value)),
             language.team_min: lambda value: reduce(min, self.gather(value)),
-            language.team_scan: lambda value: sum(self.gather(value)[: self.here().lane + 1]),
             language.team_last: lambda value: self.gather(value)[-1],
             language.team_sync: self.meet,
-            language.team_array: self.array,
-            **{word: locked(word.plain) for word in atomics},
+            **{word: self.atomic(word.plain) for word in ATOMICS},
         }
+
+    def atomic(self, plain: Callable[..., Any]) -> Callable[..., Any]:
+        """The same for one lane after the other."""
+        def call(array: Any, *arguments: Any) -> Any:
+            if type(array) is np.ndarray and self.noting is None:
+                return plain(array, *arguments)  # nobody stops in between, and nothing is noted
+            lane = self.here()
+            with self.guard:
+                self.in_atomic[lane] = 1
+                try:
+                    return plain(array, *arguments)
+                finally:
+                    self.in_atomic[lane] = 0
+        return call
 
 
 Field = tuple[str, list[tuple[str, Any]], str, Any]
@@ -306,7 +244,7 @@ class LanesSpace(HostCudaSpace):
         mixes = team > 1 and self.launched[kernel.name].bit_count() == 1
         crew = _Team(1 if team == 1 else self.lanes, mixes)
         if kernel.name in self.watching:
-            args = tuple(watched(given, crew.use) if isinstance(given, np.ndarray) else given
+            args = tuple(crew.watched(given) if isinstance(given, np.ndarray) else given
                          for given in args)
         # integers have 64 bits: those of Python would take the width of whatever they are added to
         numbers = [np.int64(a) if isinstance(a, int) else a for a in args]
