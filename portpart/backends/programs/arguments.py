@@ -43,6 +43,9 @@ _SCALAR_TAGS = {
 }
 """Tags of NumPy scalars; reading the name of a scalar's dtype takes two microseconds."""
 
+_ARRAY_TAGS = {np.dtype(name): f"*{name}" for name in _SCALAR_FORMATS}
+"""Tags of arrays. Dtypes of the other byte order are not equal to these."""
+
 
 def tag_of(argument: Any) -> str:
     """Return the type tag of a launch argument: an array, a scalar, None or a slot of a program."""
@@ -51,7 +54,8 @@ def tag_of(argument: Any) -> str:
     if isinstance(argument, Slot):
         if argument.dtype is None:
             return ABSENT
-        return f"*{argument.dtype.name}" if argument.is_array else argument.dtype.name
+        name = _name_of(argument.dtype)
+        return f"*{name}" if argument.is_array else name
     if isinstance(argument, (bool, np.bool_)):
         return "bool"
     if isinstance(argument, int):
@@ -63,13 +67,15 @@ def tag_of(argument: Any) -> str:
     if hasattr(argument, "dtype") and not isinstance(argument, np.generic):
         if argument.ndim != 1 or not argument.flags.c_contiguous:
             raise KernelTypeError("a kernel takes contiguous arrays of one dimension only")
-        if not argument.dtype.isnative:
-            raise KernelTypeError(f"a kernel takes native byte order only, not {argument.dtype!r}")
-        if argument.dtype.name not in _SCALAR_FORMATS:
-            raise KernelTypeError(f"a kernel cannot take an array of {argument.dtype}; convert it "
-                                  f"to one of {', '.join(_SCALAR_FORMATS)}")
-        return f"*{argument.dtype.name}"
+        return _ARRAY_TAGS.get(argument.dtype) or _refuse(argument.dtype)
     raise KernelTypeError(f"a kernel cannot take an argument of type {type(argument).__name__}")
+
+
+def _refuse(dtype: np.dtype) -> NoReturn:
+    if not dtype.isnative:
+        raise KernelTypeError(f"a kernel takes native byte order only, not {dtype!r}")
+    raise KernelTypeError(f"a kernel cannot take an array of {dtype}; convert it to one of "
+                          f"{', '.join(_SCALAR_FORMATS)}")
 
 
 def bits_of(value: float | np.generic, dtype: np.dtype | str | None) -> int:

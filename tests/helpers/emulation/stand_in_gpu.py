@@ -25,7 +25,7 @@ from portpart.backends import cuda, spaces as all_spaces
 from portpart.backends.cuda import space as cuda_space
 from portpart.backends.cuda.translate import packed_name
 from portpart.backends.language import Kernel
-from portpart.backends.programs.arguments import bits_of, tag_of
+from portpart.backends.programs.arguments import address_of, bits_of, tag_of
 from portpart.backends.programs.program import Program
 from tests.helpers.emulation.host_cuda import (
     COMPILER,
@@ -117,7 +117,7 @@ class Pointer:
     """Where an array begins."""
 
     def __init__(self, memory: np.ndarray, device: int) -> None:
-        self.ptr, self.device_id = memory.ctypes.data, device
+        self.ptr, self.device_id = address_of(memory), device
 
     @property
     def device(self) -> Device:
@@ -381,12 +381,12 @@ class StandInGpu(cuda_space.CudaSpace):
         words = [0 if each is None else self.address_of(each) if tag_of(each).startswith("*")
                  else bits_of(each, tag_of(each)) for each in args]
         row = np.array([0, *words, n], np.int64)
-        row[0] = row.ctypes.data + 8 * (len(row) - 1)
+        row[0] = address_of(row) + 8 * (len(row) - 1)
         self.counters.launches += 1
         with self.active():
             assert _threads.has_context
             require_current(self.device_id)
-            _entry(kernel, args, team)(row.ctypes.data)
+            _entry(kernel, args, team)(address_of(row))
 
 
 @contextlib.contextmanager
