@@ -1,8 +1,8 @@
 """A stable radix sort inside programs: keys and items, least significant digit first.
 
-The number of keys and their bits are read from memory, so that nothing returns to the host. A work
-item counts the digits of a few keys, a scan converts the counts of all items into places, and each
-item moves its keys in order. It uses no scratch memory of a team, which the kernels of one program
+The number of keys and their bits are read from memory, so that nothing returns to the host. A team
+counts the digits of a few keys, a scan converts the counts of all teams into places, and each team
+moves its keys in order. It uses no scratch memory of a team, which the kernels of one program
 share. Digits are sorted in pairs, to other arrays and back, so that the result is where the keys
 were.
 """
@@ -24,9 +24,11 @@ DIGIT_BITS = 4
 DIGITS = 1 << DIGIT_BITS
 
 TILE = 64
-"""Number of keys that one item counts and moves. The number of counters is proportional to keys /
-TILE.
-"""
+"""Number of keys that one team counts and moves, at most 127."""
+
+TEAM = 32
+"""Lanes of a team. One lane alone would wait for 64 loads in a row."""
+
 
 class SortWords(kl.Words):
     """The number of keys and their bits, which the program sets before a sort; the other words are
@@ -97,11 +99,11 @@ def record_sort(program: Program, work_arrays: SortArrays, slots: SortSlots) -> 
     with program.while_loop(words.running):
         for turn, (keys, items, next_keys, next_items) in there_and_back:
             program.parallel_for(words.tiles, count_digits, keys, work_arrays.digit_counts, words,
-                                 turn)
+                                 turn, team=TEAM)
             record_scan(program, work_arrays.digit_counts, places, work_arrays.digit_sums,
                         words.counters, words.counter_tiles)
             program.parallel_for(words.tiles, move_words, keys, items, next_keys, next_items,
-                                 places, words, turn)
+                                 places, words, turn, team=TEAM)
         program.parallel_for(1, take_next_digits, words)
 
 
@@ -151,26 +153,65 @@ def take_next_digits(_, words: SortWords):
     words.running = kl.int64(words.shift < words.bits)
 
 
+# A lane counts in registers, a byte for each digit, so that its loads do not wait for each other:
+# digits 0 ... 7 in one word, 8 ... 15 in another.
+
+
+@kl.device
+def with_digit(counted, half, digit):
+    """Return a word of eight digits after one more has been counted, if it is of this half."""
+    return counted + (kl.int64(digit >> 3 == half) << ((digit & 7) << 3))
+
+
+@kl.device
+def number_of(digit, low, high):
+    """Return the byte of a digit in two words."""
+    counted = low if digit < 8 else high
+    return (counted >> ((digit & 7) << 3)) & 255
+
+
+@kl.device
+def first_of_lane(tile, lane):
+    """Return the first key of a lane, or of the next tile; lanes have consecutive keys."""
+    return tile * TILE + lane * TILE // kl.team_size()
+
+
 @kl.kernel
 def count_digits(tile, keys, digit_counts, words: SortWords, turn):
     """digit_counts[d * tiles + tile] = keys of the tile with the digit d."""
-    tiles = words.tiles
-    for digit in range(DIGITS):
-        digit_counts[digit * tiles + tile] = kl.int32(0)
-    for i in range(tile * TILE, min((tile + 1) * TILE, words.keys)):
-        digit_counts[digit_at(keys[i], turn, words) * tiles + tile] += 1
+    low = kl.int64(0)
+    high = kl.int64(0)
+    end = min(first_of_lane(tile, kl.lane() + 1), words.keys)
+    for i in range(first_of_lane(tile, kl.lane()), end):
+        digit = digit_at(keys[i], turn, words)
+        low = with_digit(low, 0, digit)
+        high = with_digit(high, 1, digit)
+    low = kl.team_sum(low)
+    high = kl.team_sum(high)
+    for digit in range(kl.lane(), DIGITS, kl.team_size()):
+        digit_counts[digit * words.tiles + tile] = kl.int32(number_of(digit, low, high))
 
 
 @kl.kernel
 def move_words(tile, keys, items, next_keys, next_items, digit_places, words: SortWords, turn):
-    """Move the keys and items of the tile to the places of their digits, which advance."""
-    tiles = words.tiles
-    for i in range(tile * TILE, min((tile + 1) * TILE, words.keys)):
-        slot = digit_at(keys[i], turn, words) * tiles + tile
-        place = digit_places[slot]
-        digit_places[slot] = place + 1
+    """Move the keys and items of the tile to the places of their digits, in order."""
+    low = kl.int64(0)
+    high = kl.int64(0)
+    end = min(first_of_lane(tile, kl.lane() + 1), words.keys)
+    if kl.team_size() > 1:  # digits of the lanes before this one
+        for i in range(first_of_lane(tile, kl.lane()), end):
+            digit = digit_at(keys[i], turn, words)
+            low = with_digit(low, 0, digit)
+            high = with_digit(high, 1, digit)
+        low = kl.team_scan(low) - low
+        high = kl.team_scan(high) - high
+    for i in range(first_of_lane(tile, kl.lane()), end):
+        digit = digit_at(keys[i], turn, words)
+        place = digit_places[digit * words.tiles + tile] + number_of(digit, low, high)
         next_keys[place] = keys[i]
         next_items[place] = items[i]
+        low = with_digit(low, 0, digit)
+        high = with_digit(high, 1, digit)
 
 
 # Sorting pairs of numbers, one 64-bit key each: row above column; or several -------------------

@@ -1,9 +1,11 @@
 """Two-hop matching: twins and relatives (LaSalle et al. 2015; Jet, section 3.1).
 
-Each kind has a key for unmatched vertices.  Twins share all neighbours, so leaves of one vertex are
-twins.  Relatives share the neighbour of least degree, their matchmaker.  Unmatched vertices are
-sorted by hashed keys and then by id, and consecutive vertices of equal key become pairs if they
-may.  The key of twins is a digest of 63 bits; lists of neighbours are not compared.
+Twins share all neighbours, so leaves of one vertex are twins.  Relatives share the neighbour of
+least degree, their matchmaker.  A key has a hash of the matchmaker, and below it a few bits of a
+digest of all neighbours; a vertex without a matchmaker has the whole digest.  Unmatched vertices
+are sorted by key and then by id.  Consecutive vertices of equal key become pairs if they may; then
+consecutive unmatched vertices of one matchmaker do.  Lists of neighbours are not compared, so one
+in 16 pairs of relatives is taken for twins.
 """
 
 from __future__ import annotations
@@ -27,17 +29,19 @@ from portpart.primitives import (
 )
 
 UNMATCHED = -1
-NO_KEY = -1
 
 MAX_TWIN_DEGREE = 128
 """Vertices of higher degree have no twins."""
 
+TWIN_BITS = 4
+"""The number of low bits of a key that distinguish twins from other relatives."""
+
 UNMATCHED_SHARE = 0.25
 """Two-hop matching continues while more than this share of the vertices is unmatched."""
 
-FEW, BITS_OF_FEW, BITS = 2**16, 2**24 - 1, 2**32 - 1
-"""Keys of few vertices are sorted by 24 bits, others by 32.  Different keys rarely agree in these
-bits; if they do, some pairs may be missed."""
+SPARE_BITS = 8
+"""Keys are sorted by this number of bits more than the number of unmatched vertices has, rounded up
+to whole bytes.  Different keys rarely agree in these bits; if they do, some pairs may be missed."""
 
 
 class TwoHop(kl.Record):
@@ -53,7 +57,7 @@ class TwoHop(kl.Record):
     listed, other_list : array of int32, shape (n,) or longer
         The unmatched vertices; scratch.
     keys, other_keys : array of int64, shape (n,)
-        Their keys: a hash in 0 ... 2^63-1, or -1 for a vertex without a key; scratch.
+        Their keys, in 0 ... 2^63-1; scratch.
     """
 
     max_degree: int
@@ -79,26 +83,31 @@ def record_two_hop(program: Program, team: int) -> None:
         each kind whether too many vertices are unmatched.
     """
     two_hop = program.find("two_hop", TwoHop)
-    _number_unmatched(program)
-    for key in (twin, relative):
-        with program.if_nonzero(two_hop.too_many):
-            program.launch(program.find("numbering", Numbering).vertices, list_unmatched)
-            program.launch(two_hop.unmatched, find_key, team=team, key_of=key)
-            record_pairing(program)
-            _number_unmatched(program)
+    _count_unmatched(program, flag_unmatched)
+    with program.if_nonzero(two_hop.too_many):
+        program.launch(program.find("numbering", Numbering).vertices, list_unmatched)
+        program.launch(two_hop.unmatched, find_key, team=team)
+        record_pairing(program)
 
 
 def record_pairing(program: Program) -> None:
-    """Record that listed vertices of equal keys are paired; words have their number."""
+    """Record that listed vertices are paired by their keys; words have their number."""
     two_hop = program.find("two_hop", TwoHop)
     record_sort(program, two_hop.sorting, SortSlots(two_hop.keys, two_hop.listed,
                                                     two_hop.other_keys, two_hop.other_list))
-    program.launch(two_hop.unmatched, pair_in_row)
+    program.launch(two_hop.unmatched, pair_in_row, listed=two_hop.listed, keys=two_hop.keys,
+                   ignored=0)
+    _count_unmatched(program, flag_left)
+    with program.if_nonzero(two_hop.too_many):
+        program.launch(program.find("numbering", Numbering).vertices, list_left)
+        program.launch(two_hop.unmatched, pair_in_row, listed=two_hop.other_list,
+                       keys=two_hop.other_keys, ignored=TWIN_BITS)
 
 
-def _number_unmatched(program: Program) -> None:
+def _count_unmatched(program: Program, flag: kl.Kernel) -> None:
+    """Record that unmatched vertices are flagged and numbered."""
     found = program.find("numbering", Numbering)
-    program.launch(found.vertices, flag_unmatched)
+    program.launch(found.vertices, flag)
     record_scan(program, found.flags, found.number, found.tile_sums, found.vertices, found.tiles)
     program.launch(1, check_unmatched_share)
 
@@ -110,11 +119,22 @@ def flag_unmatched(v, numbering: Numbering, two_hop: TwoHop):
 
 
 @kl.kernel
+def flag_left(i, numbering: Numbering, two_hop: TwoHop):
+    """flags[i] = whether there is an i-th vertex in the order of keys that is still unmatched."""
+    numbering.flags[i] = False
+    if i < two_hop.unmatched:
+        numbering.flags[i] = two_hop.mate[two_hop.listed[i]] == UNMATCHED
+
+
+@kl.kernel
 def check_unmatched_share(_, numbering: Numbering, two_hop: TwoHop):
     """Store whether more than a quarter of the vertices is unmatched; prepare sorting them."""
     two_hop.unmatched = numbering.number[numbering.vertices]
     two_hop.too_many = two_hop.unmatched > UNMATCHED_SHARE * numbering.vertices
-    two_hop.sorted_bits = BITS_OF_FEW if two_hop.unmatched < FEW else BITS
+    bits = kl.int64(2 * SPARE_BITS)
+    while two_hop.unmatched >> (bits - SPARE_BITS) > 0:
+        bits += 8
+    two_hop.sorted_bits = (kl.int64(1) << bits) - 1
     set_keys(two_hop.unmatched, two_hop.sorted_bits, two_hop.sorting.words)
 
 
@@ -126,45 +146,56 @@ def list_unmatched(v, numbering: Numbering, two_hop: TwoHop):
 
 
 @kl.kernel
-def find_key(i, graph: Csr, matching: Proposals, two_hop: TwoHop, key_of: kl.StaticValue):
-    """Store the key of a listed vertex, which also depends on its label."""
-    v = two_hop.listed[i]
-    key = key_of(v, graph, matching.seed, two_hop.max_degree)
-    if key != NO_KEY:
-        key = (key ^ (kl.int64(kl.value_or(matching.label, v, 0)) << 31)) & HIGHEST
-    if kl.lane() == 0:
-        two_hop.keys[i] = key
+def list_left(i, numbering: Numbering, two_hop: TwoHop):
+    """List the i-th vertex in the order of keys, and its key, if it is still unmatched."""
+    if numbering.flags[i] != 0:
+        place = numbering.number[i]
+        two_hop.other_list[place] = two_hop.listed[i]
+        two_hop.other_keys[place] = two_hop.keys[i]
 
 
 @kl.kernel
-def pair_in_row(i, graph: Csr, matching: Proposals, two_hop: TwoHop):
-    """Pair the first, third, ... vertex of a key with the next one, if they may form a pair."""
-    key = two_hop.keys[i]
-    place = i - first_alike(i, two_hop.keys, two_hop.sorted_bits)
-    if place & 1 == 0 and key != NO_KEY and i + 1 < two_hop.unmatched:
-        if two_hop.keys[i + 1] == key:
-            v = two_hop.listed[i]
-            u = two_hop.listed[i + 1]
+def find_key(i, graph: Csr, matching: Proposals, two_hop: TwoHop):
+    """Store the key of a listed vertex, which also depends on its label."""
+    v = two_hop.listed[i]
+    digest = digest_of(v, graph, matching.seed)
+    shared = matchmaker_hash(v, graph, matching.seed, two_hop.max_degree, digest)
+    shared ^= hash_of(kl.value_or(matching.label, v, 0), matching.seed)
+    if kl.lane() == 0:
+        two_hop.keys[i] = ((shared << TWIN_BITS) | (digest & ((1 << TWIN_BITS) - 1))) & HIGHEST
+
+
+@kl.kernel
+def pair_in_row(i, graph: Csr, matching: Proposals, two_hop: TwoHop, listed, keys, ignored):
+    """Pair the first, third, ... vertex of a key with the next one, if they may form a pair.
+
+    The lowest `ignored` bits of keys make no difference.
+    """
+    place = i - first_alike(i, keys, (two_hop.sorted_bits >> ignored) << ignored)
+    if place & 1 == 0 and i + 1 < two_hop.unmatched:
+        if keys[i + 1] >> ignored == keys[i] >> ignored:
+            v = listed[i]
+            u = listed[i + 1]
             if may_join(v, u, v, cluster_capacity(v, graph, matching), graph, matching):
                 two_hop.mate[v] = u
                 two_hop.mate[u] = v
 
 
 @kl.device
-def twin(v, graph: Csr, seed, max_degree):
-    """Return a digest of v's neighbours that does not depend on their order."""
+def digest_of(v, graph: Csr, seed):
+    """Return a digest of v's neighbours that does not depend on their order, or a hash of v."""
     digest = kl.int64(0)
     is_short = degree_of(v, graph) <= MAX_TWIN_DEGREE
     if is_short:
         for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
             digest = wrapped_sum(digest, hash_of(graph.targets[arc], seed))
     digest = kl.team_sum(digest)
-    return digest & HIGHEST if is_short else kl.int64(NO_KEY)
+    return digest if is_short else hash_of(v, seed)
 
 
 @kl.device
-def relative(v, graph: Csr, seed, max_degree):
-    """Return a hash of v's matchmaker, the neighbour of least degree."""
+def matchmaker_hash(v, graph: Csr, seed, max_degree, digest):
+    """Return a hash of v's matchmaker, the neighbour of least degree, or v's digest if none."""
     min_key = kl.int64(HIGHEST)
     for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
         u = graph.targets[arc]
@@ -172,4 +203,4 @@ def relative(v, graph: Csr, seed, max_degree):
         if degree <= max_degree:
             min_key = min(min_key, (degree << 32) | kl.int64(u))
     min_key = kl.team_min(min_key)
-    return kl.int64(NO_KEY) if min_key == HIGHEST else hash_of(min_key, seed) & HIGHEST
+    return digest if min_key == HIGHEST else hash_of(min_key, seed)
