@@ -126,9 +126,10 @@ def _begin_of(file: BinaryIO, entry: zipfile.ZipInfo) -> int:
 def _stored(name: str, file: BinaryIO, begin: int, length: int, size: int) -> StoredArray:
     """Return the array in NumPy's format in `length` bytes of a file of `size` bytes."""
     file.seek(begin)
-    header = io.BytesIO(file.read(min(length, MAX_HEADER)))
-    shape, _, dtype = header_of(name, header)
-    data = begin + header.tell()
+    read = file.read(min(length, MAX_HEADER))
+    rest = io.BytesIO(read)
+    shape, _, dtype = header_of(name, rest)
+    data = begin + len(read) - len(rest.read())
     if dtype.kind not in "iu" or len(shape) != 1:
         raise GraphFormatError(f"{name}: holds an array of {dtype} of shape {shape}; integers of "
                                "one dimension are needed")

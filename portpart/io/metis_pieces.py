@@ -267,17 +267,19 @@ def _refuse_packed(name: str, begin: bytes) -> None:
 def _first_line(name: str, file: BinaryIO) -> tuple[bytes, int, int]:
     """Return the first line that is not a comment, the number of lines before it, and its end."""
     file.seek(0)
-    if file.read(len(text.UTF8_MARK)) != text.UTF8_MARK:
-        file.seek(0)
+    end = len(text.UTF8_MARK) if file.read(len(text.UTF8_MARK)) == text.UTF8_MARK else 0
+    file.seek(end)
     number = 0
     while line := file.readline(MAX_HEADER):
+        end += len(line)
         is_comment = line.lstrip(GAPS).startswith(SYNTAX.comments)
         while is_comment and line and not line.endswith(b"\n"):
             line = file.readline(MAX_HEADER)
+            end += len(line)
         if not is_comment:
             if len(line) == MAX_HEADER:
                 raise GraphFormatError(f"{name}:{number + 1}: a METIS file begins with 'n m [fmt "
                                        "[ncon]]': the numbers of vertices and edges")
-            return line, number, file.tell()
+            return line, number, end
         number += 1
-    return b"", number, file.tell()
+    return b"", number, end

@@ -17,7 +17,7 @@ from portpart.backends.language import team_arrays
 from portpart.backends.language.flatten import flatten
 from portpart.backends.language.kernels import CheckedFunction, DeviceFunction, Findings, Kernel
 from portpart.backends.language.order_checks import DefiniteAssignment
-from portpart.backends.language.source import call_parts, parsed, refuse, version_of
+from portpart.backends.language.source import FunctionCall, call_parts, parsed, refuse, version_of
 from portpart.backends.language.statics import Specialiser
 from portpart.backends.language.team_arrays import BLOCK, TeamArray
 from portpart.backends.language.words import BUILTIN_WORDS, Word, lane_array, team_array
@@ -202,7 +202,7 @@ class _Checker(ast.NodeVisitor):
 
     def team_array(self, node: ast.Assign) -> None:
         """Record the array that the statement makes."""
-        assert isinstance(node.value, ast.Call)
+        assert isinstance(node.value, FunctionCall)
         assert isinstance(node.value.func, ast.Name)
         if not self.is_kernel:
             self.refuse(node, "a team array in a device function",
@@ -227,7 +227,7 @@ class _Checker(ast.NodeVisitor):
     def visit_For(self, node: ast.For) -> None:
         self.no_else(node)
         call = node.iter
-        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
+        if not (isinstance(call, FunctionCall) and isinstance(call.func, ast.Name)
                 and call.func.id == "range" and 1 <= len(call.args) <= 3 and not call.keywords):
             self.refuse(node.iter, "a for loop must run over range(...)",
                         "write for x in range(start, stop, step)")
@@ -248,7 +248,7 @@ class _Checker(ast.NodeVisitor):
             self.visit(node.value)
 
     def visit_Expr(self, node: ast.Expr) -> None:
-        if not isinstance(node.value, ast.Call):
+        if not isinstance(node.value, FunctionCall):
             self.refuse(node, "an expression whose value is not used", "assign it or remove it")
         self.visit(node.value)
 
@@ -296,7 +296,7 @@ class _Checker(ast.NodeVisitor):
         if node.id not in self.assigned:
             self.resolve(node)
 
-    def visit_Call(self, node: ast.Call) -> None:
+    def visit_Call(self, node: FunctionCall) -> None:
         if not isinstance(node.func, ast.Name):
             self.refuse(node, "only plain names can be called",
                         "import the word or the device function by name, or its module")
@@ -311,7 +311,7 @@ class _Checker(ast.NodeVisitor):
             if not self.passes_team_array(node, argument):
                 self.visit(argument)
 
-    def passes_team_array(self, call: ast.Call, argument: ast.expr) -> bool:
+    def passes_team_array(self, call: FunctionCall, argument: ast.expr) -> bool:
         """Whether `argument` is a team array and `call` accepts an array there."""
         assert isinstance(call.func, ast.Name)
         if not (isinstance(argument, ast.Name) and argument.id in self.team_arrays):

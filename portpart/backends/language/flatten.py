@@ -23,7 +23,7 @@ from portpart.backends.language.parameters import (
     flat_parameters,
 )
 from portpart.backends.language.records import Kind, Record, StaticArray, Words
-from portpart.backends.language.source import Rewriter, call_parts, meaning_of
+from portpart.backends.language.source import FunctionCall, Rewriter, call_parts, meaning_of
 from portpart.backends.language.words import Word, lane_array, team_array
 
 PASSED_ON = "read a field of it, or pass it to a device function that takes such a record"
@@ -112,7 +112,7 @@ class _Flattener(Rewriter):
         self.tree, self.lookup, self.refuse = tree, lookup, refuse
         self.names, self.made_names = names, set[str]()
         self.methods = {
-            ast.Attribute: self.attribute, ast.Name: self.name, ast.Call: self.call,
+            ast.Attribute: self.attribute, ast.Name: self.name, FunctionCall: self.call,
             ast.Subscript: self.subscript}
 
     def statements(self, body: list[ast.stmt]) -> list[ast.stmt]:
@@ -140,7 +140,7 @@ class _Flattener(Rewriter):
         already.
         """
         call, target = node.value, node.targets[0]
-        assert isinstance(call, ast.Call)
+        assert isinstance(call, FunctionCall)
         if len(node.targets) != 1 or not isinstance(target, ast.Name) or target.id in self.known:
             self.refuse(node, "a record needs its own name and is made once", MADE)
         if issubclass(kind, Words):
@@ -293,7 +293,7 @@ class _Flattener(Rewriter):
             self.refuse(node, f"record {node.id!r} is used as a number or an array", PASSED_ON)
         return node
 
-    def call(self, node: ast.Call) -> ast.expr:
+    def call(self, node: FunctionCall) -> ast.expr:
         target = self.meaning(node.func.id) if isinstance(node.func, ast.Name) else None
         if isinstance(target, type) and issubclass(target, (Record, Words)):
             self.refuse(node, "a record is not the whole right side of an assignment at the top "
@@ -312,12 +312,12 @@ class _Flattener(Rewriter):
         assert owner is not None
         return self.flat(owner, () if issubclass(owner.kind, Words) else ("own_words",), node)
 
-    def takes_words(self, node: ast.Call) -> bool:
+    def takes_words(self, node: FunctionCall) -> bool:
         """Whether the first argument of a word of the language is an array of words."""
         owner = self.reference(node.args[0]) if node.args else None
         return owner is not None and words_in(owner.kind) is not None
 
-    def passed(self, node: ast.Call, target: DeviceFunction) -> list[ast.expr]:
+    def passed(self, node: FunctionCall, target: DeviceFunction) -> list[ast.expr]:
         """Return the arguments for the flat form of `target`."""
         needed = target.signature
         if not target.takes_records:

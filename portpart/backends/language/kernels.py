@@ -299,7 +299,7 @@ class TypedFunction:
         return array.dtype
 
     def called(self, node: ast.expr) -> tuple[Word | TypedFunction, list[ast.expr]]:
-        """What an expression calls, and its arguments: of a function those that are not absent."""
+        """What an expression calls, and its arguments without those of absent parameters."""
         name, given = source.call_parts(node)
         assert name is not None
         target = self.function.references[name.id]

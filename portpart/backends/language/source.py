@@ -49,7 +49,7 @@ def nodes_of(tree: ast.AST) -> Iterator[ast.AST]:
 
 def call_parts(node: ast.AST | None) -> tuple[ast.Name | None, list[ast.expr]]:
     """The name that an expression calls and its arguments; of what calls no name, None and none."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+    if isinstance(node, FunctionCall) and isinstance(node.func, ast.Name):
         return node.func, node.args
     return None, []
 
@@ -98,6 +98,7 @@ class Rewriter:
 
 Place = tuple[str, int]
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
+FunctionCall = ast.Call
 
 _files: dict[str, tuple[list[str], dict[Place, Definition]]] = {}
 """Lines of each file, and its functions that have not been requested."""

@@ -26,7 +26,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from portpart.backends.language.order_checks import Refuse
-from portpart.backends.language.source import Rewriter, copied, meaning_of
+from portpart.backends.language.source import FunctionCall, Rewriter, copied, meaning_of
 
 MISSING = object()
 """Means that a value is not static; None is a static value."""
@@ -102,7 +102,7 @@ class Specialiser(Rewriter):
         self.numbers: dict[str, int] = {}
         self.names: dict[str, Any] = dict(values)
         self.methods = {
-            ast.Attribute: self.attribute, ast.Name: self.name, ast.Call: self.call,
+            ast.Attribute: self.attribute, ast.Name: self.name, FunctionCall: self.call,
             ast.IfExp: self.choice, ast.If: self.branch, ast.For: self.loop}
 
     # values -------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ class Specialiser(Rewriter):
             return ast.copy_location(ast.Constant(self.numbers[node.id]), node)
         return node
 
-    def call(self, node: ast.Call) -> ast.expr:
+    def call(self, node: FunctionCall) -> ast.expr:
         target = self.meaning(node.func)
         places: dict[str, int] = getattr(target, "static_places", {})
         if places:
@@ -212,7 +212,7 @@ class Specialiser(Rewriter):
 
     def loop(self, node: ast.For) -> Any:
         call = node.iter
-        if not (isinstance(call, ast.Call) and self.meaning(call.func) is static_range):
+        if not (isinstance(call, FunctionCall) and self.meaning(call.func) is static_range):
             return self.entered(node)
         if not isinstance(node.target, ast.Name) or node.orelse:
             self.refuse(node, "a loop over static_range takes one name and has no else",

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from portpart.backends.language.order_checks import Refuse
+from portpart.backends.language.source import FunctionCall
 from portpart.backends.language.words import CASTS, Word, team_array as team_word
 
 BLOCK = 256
@@ -49,7 +50,7 @@ class TeamArray:
         return self.size * self.dtype.itemsize
 
 
-def team_array(call: ast.Call, constant: Constant, refuse: Refuse) -> TeamArray:
+def team_array(call: FunctionCall, constant: Constant, refuse: Refuse) -> TeamArray:
     """Return the array that the word makes with the arguments of `call`."""
     if len(call.args) != 2 or call.keywords:
         refuse(call, "a team array takes an element type and a size", FORM)
