@@ -6,6 +6,7 @@ every algorithm test can exercise the CUDA translator on a machine without a GPU
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import hashlib
 import os
@@ -32,6 +33,11 @@ from portpart.backends.programs.program import Program
 from portpart.backends.programs.steps import Branch, Element, Step, While
 from portpart.backends.programs.table import ProgramTable
 from tests.helpers.emulation.host_words import HOST_PRELUDE
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
 
 COMPILER = shutil.which("g++") or shutil.which("clang++") or shutil.which("c++")
 # Texts are many and run for a moment: what matters is how long the compiler takes.
@@ -101,15 +107,36 @@ def library_of(text: str) -> Path:
     library = place_of(text).with_suffix(".so")
     if not library.exists():
         library.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=library.parent) as scratch:
-            written, built = Path(scratch, "kernels.cpp"), Path(scratch, "kernels.so")
-            written.write_text(HOST_PRELUDE + text)
-            command = [COMPILER, *FLAGS, str(written), *LIBRARIES, "-o", str(built)]
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-            if done.returncode:
-                raise RuntimeError(f"{done.stderr}\n{HOST_PRELUDE}{text}")
-            os.replace(built, library)
+        with one_process(library):
+            if not library.exists():
+                build(HOST_PRELUDE + text, library)
     return library
+
+
+def build(text: str, library: Path) -> None:
+    """Compile a text."""
+    with tempfile.TemporaryDirectory(dir=library.parent) as scratch:
+        written, built = Path(scratch, "kernels.cpp"), Path(scratch, "kernels.so")
+        written.write_text(text)
+        command = [str(COMPILER), *FLAGS, str(written), *LIBRARIES, "-o", str(built)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise RuntimeError(f"{done.stderr}\n{text}")
+        os.replace(built, library)
+
+
+@contextlib.contextmanager
+def one_process(place: Path) -> Iterator[None]:
+    """Wait until no other process makes this file: ranks need the same ones at the same time.
+
+    The lock of a process that is killed ends with it.  A few files serve all names.
+    """
+    if fcntl is None:
+        yield
+        return
+    with place.with_name(f"{place.name[:2]}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def replace_file(place: Path, content: str) -> None:
