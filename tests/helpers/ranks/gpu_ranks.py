@@ -195,8 +195,8 @@ def main(cases: str, *where: str) -> None:
     tell_hangs()
     portpart_ranks.fold_for = lambda space: Fold(0, 0)  # small levels belong to ranks, too
     answers = {}
-    with devices(cases, where == ("gpu",)) as space:
-        for case in cases.split(","):
+    for case in cases.split(","):
+        with devices(case, where == ("gpu",)) as space:
             answers[case] = [CASES[case](space)]
             if case == "whole_calls":
                 with mock.patch.object(nccl, "LARGEST", 0):  # lengths are asked for
