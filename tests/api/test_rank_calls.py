@@ -26,8 +26,8 @@ from portpart.io import read_partition
 from portpart.options import changed
 from tests.helpers.each import looped
 from tests.helpers.graphs import drawn_graphs, graphs, random_graph
+from tests.helpers.ranks.cut_rows import borders
 from tests.helpers.ranks.rank_calls import LocalCalls, on_ranks, rank_graph
-from tests.helpers.ranks.rank_rows import borders
 
 GRAPHS = {
     **drawn_graphs(),

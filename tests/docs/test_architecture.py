@@ -24,7 +24,7 @@ from portpart.backends.programs.interface import ExecutionSpace
 from portpart.generators import delaunay, grid_2d, netlist
 from portpart.graphs.ranks.distribution import distributed
 from tests.docs.architecture_picture import PICTURE, box_of, lines_between_boxes, picture
-from tests.helpers.ranks.rank_rows import rows_of
+from tests.helpers.ranks.cut_rows import rows_of
 from tests.test_layers import PACKAGE
 
 PAGE = PICTURE.with_suffix(".md")

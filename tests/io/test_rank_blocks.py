@@ -14,7 +14,7 @@ from portpart.backends.communication import Local
 from portpart.errors import InputError
 from portpart.io import read_partition
 from portpart.io.rank_partition_file import read_own_blocks
-from tests.helpers.ranks.rank_rows import borders
+from tests.helpers.ranks.cut_rows import borders
 
 
 def read_by_ranks(path: Path, first: list[int], free: bool) -> list[int]:

@@ -13,8 +13,8 @@ from portpart.errors import InputError
 from portpart.graphs.ranks.rank_graph import RankGraph
 from tests.helpers.each import looped
 from tests.helpers.graphs import random_graph
+from tests.helpers.ranks.cut_rows import borders
 from tests.helpers.ranks.rank_calls import on_ranks
-from tests.helpers.ranks.rank_rows import borders
 
 GRAPHS = {
     "mesh": generators.delaunay(1200),

@@ -15,7 +15,8 @@ TESTS = Path(__file__).resolve().parents[1]
 FILES = [path for path in sorted(TESTS.rglob("*.py")) if path != Path(__file__)]
 
 ORACLES = ("oracles/[!t]*.py", "fuzz/truth.py")
-GIVEN = ("portpart.graphs.graph", "portpart.graphs.hypergraph", "tests.helpers.graphs")
+GIVEN = ("portpart.graphs.graph", "portpart.graphs.hypergraph", "tests.helpers.graphs",
+         "tests.helpers.plain_graphs")
 """What oracles may use besides each other: arrays of graphs, and graphs made for tests."""
 
 METRICS = {

@@ -22,7 +22,8 @@ from portpart.graphs.ranks.distribution import distributed
 from portpart.primitives.messages import Message, held
 from portpart.primitives.owners import Halo
 from tests.helpers.graphs import drawn_graphs, graphs, random_graph, raw_graph
-from tests.helpers.ranks.rank_rows import SIZES, borders, cut_graphs, rows_of, with_sizes
+from tests.helpers.ranks.cut_rows import borders, rows_of
+from tests.helpers.ranks.rank_rows import SIZES, cut_graphs, with_sizes
 
 GRAPHS = {
     **drawn_graphs(),

@@ -18,15 +18,8 @@ from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
 from portpart.graphs.ranks.distribution import distributed
 from tests.helpers.graphs import drawn_graphs, graphs, random_graph, raw_graph
-from tests.helpers.ranks.rank_rows import (
-    DEVICES,
-    SIZES,
-    borders,
-    cut_graphs,
-    rows_of,
-    space_of,
-    with_sizes,
-)
+from tests.helpers.ranks.cut_rows import borders, rows_of
+from tests.helpers.ranks.rank_rows import DEVICES, SIZES, cut_graphs, space_of, with_sizes
 from tests.oracles import host
 
 GRAPHS = {

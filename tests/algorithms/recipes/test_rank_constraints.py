@@ -27,8 +27,9 @@ from portpart.graphs.ranks.rank_graph import RankGraph
 from portpart.options import changed
 from tests.helpers.data_folder import graph_path
 from tests.helpers.graphs import graphs, random_graph
+from tests.helpers.ranks.cut_rows import borders, rows_of
 from tests.helpers.ranks.rank_calls import on_ranks
-from tests.helpers.ranks.rank_rows import DEVICES, borders, cut_graphs, rows_of, space_of
+from tests.helpers.ranks.rank_rows import DEVICES, cut_graphs, space_of
 from tests.oracles import host
 
 NEVER, SOME = Fold(0, 0), Fold(1000, 2**62)

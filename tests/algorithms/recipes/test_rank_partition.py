@@ -28,14 +28,8 @@ from portpart.graphs.ranks.distribution import distributed
 from portpart.options import changed
 from tests.helpers.data_folder import graph_path
 from tests.helpers.graphs import graphs, random_graph
-from tests.helpers.ranks.rank_rows import (
-    DEVICES,
-    borders,
-    cut_graphs,
-    move_anywhere,
-    rows_of,
-    space_of,
-)
+from tests.helpers.ranks.cut_rows import borders, rows_of
+from tests.helpers.ranks.rank_rows import DEVICES, cut_graphs, move_anywhere, space_of
 from tests.oracles import host
 
 NEVER = 0

@@ -8,8 +8,9 @@ from hypothesis import given, settings, strategies as st
 
 from portpart import generators
 from tests.helpers.graphs import graphs, random_graph
+from tests.helpers.ranks.cut_rows import borders
 from tests.helpers.ranks.rank_refining import OPTIONS, balance_of, refined, refined_by_ranks
-from tests.helpers.ranks.rank_rows import borders, cut_graphs, with_sizes
+from tests.helpers.ranks.rank_rows import cut_graphs, with_sizes
 
 CASES = {
     "mesh": (generators.delaunay(700), 5, 0.03),

@@ -27,7 +27,8 @@ from portpart.graphs.structure import GraphTotals
 from tests.helpers.each import looped
 from tests.helpers.emulation.lanes import LanesSpace
 from tests.helpers.graphs import drawn_graphs, graphs, random_graph
-from tests.helpers.ranks.rank_rows import SIZES, borders, cut_graphs, rows_of, with_sizes
+from tests.helpers.ranks.cut_rows import borders, rows_of
+from tests.helpers.ranks.rank_rows import SIZES, cut_graphs, with_sizes
 
 GRAPHS = {
     **drawn_graphs(),

@@ -16,8 +16,9 @@ from portpart.graphs.graph import Graph
 from portpart.graphs.ranks.distribution import distributed
 from tests.helpers.emulation.ghosts import Field, GhostSpace
 from tests.helpers.graphs import graphs, random_graph
+from tests.helpers.ranks.cut_rows import borders, rows_of
 from tests.helpers.ranks.ghost_programs import CASES, FAULTS, ONE_FIELD
-from tests.helpers.ranks.rank_rows import SIZES, borders, cut_graphs, rows_of
+from tests.helpers.ranks.rank_rows import SIZES, cut_graphs
 
 MUTATIONS = 20
 

@@ -25,16 +25,9 @@ from portpart.graphs.ranks.regions import MAX_SEEDS, SEED, grown_regions
 from portpart.primitives.messages import held
 from tests.algorithms.coarsening.test_rank_hierarchy import rows
 from tests.helpers.graphs import graphs, random_graph
+from tests.helpers.ranks.cut_rows import borders, rows_of
 from tests.helpers.ranks.rank_calls import on_ranks
-from tests.helpers.ranks.rank_rows import (
-    DEVICES,
-    SIZES,
-    borders,
-    cut_graphs,
-    move_anywhere,
-    rows_of,
-    space_of,
-)
+from tests.helpers.ranks.rank_rows import DEVICES, SIZES, cut_graphs, move_anywhere, space_of
 from tests.oracles import host
 from tests.oracles.hashing import mixed
 

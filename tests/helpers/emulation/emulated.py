@@ -73,7 +73,8 @@ from tests.helpers.emulation.emulated_edits import (
 from tests.helpers.emulation.emulated_rounds import of_population
 from tests.helpers.emulation.lanes import LanesSpace
 from tests.helpers.nets import circuit, hypergraph_of, neighbourhoods, with_weights
-from tests.helpers.ranks.rank_rows import borders, move_anywhere, rows_of
+from tests.helpers.ranks.cut_rows import borders, rows_of
+from tests.helpers.ranks.rank_rows import move_anywhere
 from tests.helpers.refining import balance_of, refiner_at
 from tests.helpers.spaces import clusters_of, reference
 

@@ -30,10 +30,10 @@ from portpart.errors import InputError, OutOfMemory
 from portpart.graphs.ranks.rank_graph import RankGraph
 from tests.helpers.emulation.stand_in_gpu import in_place
 from tests.helpers.emulation.stand_in_nccl import made, stand_in_nccl
-from tests.helpers.graphs import random_graph
+from tests.helpers.plain_graphs import random_graph
+from tests.helpers.ranks.cut_rows import borders
 from tests.helpers.ranks.mpi_jobs import tell_hangs
 from tests.helpers.ranks.process_calls import facts_of
-from tests.helpers.ranks.rank_rows import borders
 
 WORLD = MPI.COMM_WORLD
 

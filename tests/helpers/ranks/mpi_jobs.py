@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from portpart import generators
-from tests.helpers.graphs import random_graph
+from tests.helpers.plain_graphs import random_graph
 
 ROOT = Path(__file__).parents[3]
 MPIEXEC = (shutil.which("mpiexec", path=Path(sys.executable).parent.as_posix())

@@ -19,8 +19,8 @@ from portpart.algorithms.recipes.portpart import PRESETS
 from portpart.graphs.graph import Graph
 from portpart.graphs.ranks.rank_graph import RankGraph
 from portpart.options import changed
+from tests.helpers.ranks.cut_rows import borders
 from tests.helpers.ranks.mpi_jobs import FILES, GRAPHS
-from tests.helpers.ranks.rank_rows import borders
 
 WAYS = ((9, "default"), (2, "fast"))
 """Numbers of blocks, and presets."""

@@ -21,7 +21,8 @@ from portpart.graphs.graph import Graph
 from portpart.graphs.ranks.distribution import distributed
 from portpart.graphs.ranks.rank_rows import DistributedGraph
 from tests.helpers.emulation.ghosts import Field, GhostSpace
-from tests.helpers.ranks.rank_rows import move_anywhere, rows_of
+from tests.helpers.ranks.cut_rows import rows_of
+from tests.helpers.ranks.rank_rows import move_anywhere
 
 OPTIONS = RefinementOptions(tolerance=0.999, stall_limit=5)
 

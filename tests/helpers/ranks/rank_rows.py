@@ -16,10 +16,10 @@ from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
 from portpart.graphs.ranks.moving import Moved, move_vertices
 from portpart.graphs.ranks.rank_rows import DistributedGraph
-from portpart.graphs.row_range import Rows, id_dtype
 from tests.conftest import cuda_space, host_cuda_space
 from tests.helpers.emulation.lanes import LanesSpace
 from tests.helpers.emulation.stand_in_gpu import StandInGpu
+from tests.helpers.ranks.cut_rows import borders
 
 SIZES = (1, 2, 3, 5, 8)
 
@@ -53,25 +53,6 @@ def with_sizes(*axes: Iterable[str]) -> list[tuple[Any, ...]]:
     """All combinations of names, in turn with 1, 3 and 8 ranks and with 2 and 5."""
     return [(*(name for _, name in each), size) for each in product(*map(enumerate, axes))
             for size in SIZES[sum(place for place, _ in each) % 2 :: 2]]
-
-
-def borders(n: int, size: int, seed: int) -> list[int]:
-    """Where the ranges of ranks begin, and n; some ranges are empty."""
-    inner = np.random.default_rng(seed).integers(0, n + 1, size - 1)
-    return [0, *np.sort(inner).tolist(), n]
-
-
-def rows_of(graph: Graph, first: int, last: int, space: Any = None,
-            kind: Any = None) -> Rows:
-    """The rows of a range of vertices, with ids of a type."""
-    begin, end = int(graph.offsets[first]), int(graph.offsets[last])
-    space, kind = space or graph.space, kind or id_dtype(graph.num_vertices)
-    weights, masses = graph.weights, graph.vertex_weights
-    return Rows(first, graph.num_vertices,
-                space.asarray(graph.offsets[first : last + 1].astype(np.int64) - begin),
-                space.asarray(graph.targets[begin:end].astype(kind)),
-                None if weights is None else space.asarray(weights[begin:end].copy()),
-                None if masses is None else space.asarray(masses[first:last].copy()), space)
 
 
 def move_anywhere(graph: DistributedGraph, seed: int) -> Moved:

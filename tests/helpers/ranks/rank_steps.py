@@ -17,7 +17,7 @@ from portpart.algorithms.coarsening.ranks.hierarchy import Fold, coarsen_ranks
 from portpart.backends.programs.steps import Parcel
 from portpart.errors import InputError
 from portpart.graphs.ranks.distribution import distributed
-from tests.helpers.ranks.rank_rows import borders, rows_of
+from tests.helpers.ranks.cut_rows import borders, rows_of
 
 
 def reduced(comm: Any, space: Any) -> Any:
