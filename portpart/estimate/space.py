@@ -95,6 +95,14 @@ class Unwritten(np.ndarray):
         """Do nothing."""
 
 
+class _Counted(weakref.ref[np.ndarray]):
+    """Reference to an array; `weakref.finalize` takes several times as long."""
+
+    __slots__ = ("address", "num_bytes")
+    address: int
+    num_bytes: int
+
+
 class SizingSpace(ExecutionSpace):
     """Counts the bytes of all allocated arrays.
 
@@ -122,7 +130,7 @@ class SizingSpace(ExecutionSpace):
         self.shrinking = shrinking
         self.live = self.most = self.hierarchy = self.coarsening = self.refinement = 0
         self._depths: dict[tuple[int, Sizes], int] = {}
-        self._made: set[int] = set()
+        self._made: dict[int, _Counted] = {}
 
     def enter(self, phase: str, level: int, num_levels: int) -> None:
         """Record progress of a call: a level was made, or another phase has begun or ended."""
@@ -138,8 +146,8 @@ class SizingSpace(ExecutionSpace):
         owner = np.zeros(n if n * kind.itemsize < SMALL else 1, kind)
         self.live += n * kind.itemsize
         self.most = max(self.most, self.live)
-        self._made.add(id(owner))
-        weakref.finalize(owner, self._end, id(owner), n * kind.itemsize)
+        counted = self._made[id(owner)] = _Counted(owner, self._end)
+        counted.address, counted.num_bytes = id(owner), n * kind.itemsize
         return owner if len(owner) == n else Unwritten((n,), kind, owner, strides=(0,))
 
     def full(self, n: int, value: float, dtype: DTypeLike) -> Array:
@@ -243,9 +251,9 @@ class SizingSpace(ExecutionSpace):
     def synchronize(self) -> None:
         """Do nothing."""
 
-    def _end(self, name: int, size: int) -> None:
-        self._made.discard(name)
-        self.live -= size
+    def _end(self, counted: _Counted) -> None:
+        del self._made[counted.address]
+        self.live -= counted.num_bytes
 
 
 class _Unrun:
