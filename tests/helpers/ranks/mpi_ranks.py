@@ -19,10 +19,10 @@ from mpi4py import MPI
 from portpart.backends.communication import CommunicationError
 from portpart.backends.communication.mpi import Mpi
 from portpart.errors import InputError
-from tests.backends.programs.test_profiles import profiled
 from tests.helpers.emulation.stand_in_gpu import StandInGpu
 from tests.helpers.emulation.stand_in_nccl import stand_in_nccl
 from tests.helpers.ranks.mpi_jobs import tell_hangs
+from tests.helpers.ranks.profiled_program import profiled
 from tests.helpers.ranks.rank_steps import FAULTS, all_steps, few_steps, is_late, waits
 
 WORLD = MPI.COMM_WORLD
