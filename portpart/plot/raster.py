@@ -116,7 +116,8 @@ def balls_image(points: np.ndarray, colours: np.ndarray, window: Window) -> np.n
     order = np.argsort(points[:, 2], kind="stable")
     column, row = ((points[order, axis] - window[2 * axis]) * scale for axis in (0, 1))
     column, row, depth = column.astype(np.int64), row.astype(np.int64), points[order, 2] * scale
-    radius = ball_radius(len(points), rows * columns)
+    # balls of this radius fill a cube as wide as the image
+    radius = int(np.clip(0.5 * np.sqrt(rows * columns / len(points) ** (2 / 3)), 1, 24))
     nearest = np.full(rows * columns, -np.inf)
     image = np.zeros((rows * columns, 4), np.float32)
     for down, right in np.ndindex(2 * radius + 1, 2 * radius + 1):
@@ -136,6 +137,3 @@ def balls_image(points: np.ndarray, colours: np.ndarray, window: Window) -> np.n
     return image.reshape(rows, columns, 4)
 
 
-def ball_radius(count: int, pixels: int) -> int:
-    """Return the radius in pixels with which this many balls fill a cube as wide as the image."""
-    return int(np.clip(0.5 * np.sqrt(pixels / count ** (2 / 3)), 1, 24))

@@ -10,19 +10,10 @@ from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 
 import numpy as np
 
-from portpart import backends
+from portpart import api, backends
 from portpart.algorithms.edits import Batch
 from portpart.algorithms.incremental import PartitionFigures
 from portpart.algorithms.multilevel import Progress
-from portpart.api import (
-    SESSION_MIGRATION,
-    CallOptions,
-    checked,
-    checked_sizes,
-    default_objective,
-    takes_progress,
-    with_deferred_interrupts,
-)
 from portpart.base.interrupts import late_interrupts
 from portpart.errors import InputError, shown, typed_memory_errors
 from portpart.formats.text import PathLike
@@ -101,7 +92,7 @@ class Session(SessionView):
     (9, True, 66)
     """
 
-    @takes_progress
+    @api.takes_progress
     def __init__(self, graph: GraphLike, k: int, *, imbalance: float | str = 0.03,
                  vertex_weights: Numbers | None = None, edge_weights: Numbers | None = None,
                  net_weights: Numbers | None = None, objective: str | None = None,
@@ -109,20 +100,21 @@ class Session(SessionView):
                  device: str = "auto", threads: int | None = None, seed: int | None = 0,
                  target: Numbers | None = None, fixed: Blocks | None = None,
                  initial: Blocks | None = None, min_block_weight: int | None = None,
-                 migration: WrittenNumber = SESSION_MIGRATION, vertex_sizes: Numbers | None = None,
+                 migration: WrittenNumber = api.SESSION_MIGRATION,
+                 vertex_sizes: Numbers | None = None,
                  escalate: str = "auto", symmetrize: bool | str = False,
                  weights: bool | str | None = None, weight_scale: float | None = None,
                  progress: Progress | bool | None = None) -> None:
         self._given: dict[str, Any] = {"objective": objective, "algorithm": algorithm,
                                        "preset": preset, "seed": seed}
-        request = first_request(graph, CallOptions(
+        request = first_request(graph, api.CallOptions(
             k, imbalance=imbalance, vertex_weights=vertex_weights, edge_weights=edge_weights,
             net_weights=net_weights, target=target, fixed=fixed, initial=initial,
             min_block_weight=min_block_weight, migration=migration, device=device,
             threads=threads, escalate=escalate, symmetrize=symmetrize, weights=weights,
             weight_scale=weight_scale, progress=progress, **self._given))
         options = request.options
-        sizes = checked_sizes(request.problem.graph, vertex_sizes)
+        sizes = api.checked_sizes(request.problem.graph, vertex_sizes)
         session_options = kept(SessionOptions(
             imbalance, target, options.min_block_weight or 0, exact_fraction(options.migration),
             options.escalate == "auto"), request, sizes)
@@ -131,17 +123,18 @@ class Session(SessionView):
         known = None
         if isinstance(request.problem.graph, Graph):  # nets are counted by the first round
             costs = request.measured(part, request.problem.trace)
-            known = PartitionFigures(costs[objective or default_objective(request.problem.graph)],
-                                     block_weights)
+            usual = api.default_objective(request.problem.graph)
+            known = PartitionFigures(costs[objective or usual], block_weights)
         request.problem.trace.summary()  # reports the end to `progress`
         self._begin(SessionState(request, editable(request.problem.graph, request.config), part,
-                                 sizes,
-                                 request.problem.constraints.fixed, session_options, known=known))
+                                 sizes, request.problem.constraints.fixed, session_options,
+                                 known=known))
 
     def _begin(self, rounds: SessionState) -> None:
         self._rounds = rounds
         self.k = rounds.request.problem.num_blocks
-        self.objective = self._given["objective"] or default_objective(rounds.request.problem.graph)
+        usual = api.default_objective(rounds.request.problem.graph)
+        self.objective = self._given["objective"] or usual
         self._lock, self._version, self._busy = threading.RLock(), 0, False
 
     @contextmanager
@@ -162,7 +155,7 @@ class Session(SessionView):
         with self._state() as rounds:
             return rounds.edited.batch()
 
-    @with_deferred_interrupts
+    @api.with_deferred_interrupts
     def apply(self, batch: Batch, effort: str = "auto", *,
               progress: Progress | bool | None = None) -> SessionUpdate:
         """Apply all edits of a batch, or none, and update the partition.
@@ -192,7 +185,7 @@ class Session(SessionView):
             then unchanged.
         """
         begin = time.perf_counter()
-        chosen, reported = checked("effort", effort), checked("progress", progress)
+        chosen, reported = api.checked("effort", effort), api.checked("progress", progress)
         if not isinstance(batch, Batch):
             raise InputError(f"batch is {shown(batch)}; it must be one of Session.batch()")
         with self._alone() as rounds, late_interrupts():

@@ -37,11 +37,6 @@ ISOLATED_KEYS = 64
 """Number of keys that replace preferred clusters for vertices without neighbours of their label."""
 
 
-def of_wide(sizes: FineSizes) -> int:
-    """Return the maximum number of vertices of high degree."""
-    return sizes.arcs // (MAX_NARROW + 1) if sizes.max_degree > MAX_NARROW else 0
-
-
 def of_keys(sizes: FineSizes) -> int:
     """Return the number of vertices and of keys of isolated ones."""
     return sizes.vertices + ISOLATED_KEYS
@@ -58,7 +53,8 @@ class VertexList(kl.Record):
     """
 
     active: Array = kl.work(np.int32, of_keys)
-    wide: Array = kl.work(np.int32, of_wide)
+    wide: Array = kl.work(np.int32, lambda sizes: sizes.arcs // (MAX_NARROW + 1)
+                          if sizes.max_degree > MAX_NARROW else 0)
 
     length: int = kl.word()
     wide_length: int = kl.word()

@@ -113,7 +113,8 @@ def matched_clusters(graph: Graph, max_weight: int, seed: int, label: Array | No
         "graph": graph.csr, "active": ActiveVertices().with_words(vertices=n),
         "matching": matching, "numbering": Numbering.of(n)}
     if options.two_hop:
-        records["two_hop"] = TwoHop(options.max_matchmaker_degree, sort_arrays(space, n))
+        records["two_hop"] = TwoHop(
+            options.max_matchmaker_degree, sort_arrays(space, n)).with_words(unmatched=n)
     by = BY_RATING if rated else CHOICES[options.mutual]
     team = team_for(graph.mean_degree)
     shape = options.rounds, options.mutual, options.two_hop

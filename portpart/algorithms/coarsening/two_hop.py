@@ -15,7 +15,7 @@ import numpy as np
 from portpart.algorithms.coarsening.clusters import Numbering, first_alike
 from portpart.algorithms.coarsening.proposals import Proposals, cluster_capacity, may_join
 from portpart.backends import language as kl
-from portpart.backends.programs import Array, Program
+from portpart.backends.programs import AnySlot, Array, Program
 from portpart.graphs import Csr, degree_of
 from portpart.primitives import (
     HIGHEST,
@@ -68,7 +68,7 @@ class TwoHop(kl.Record):
     keys: Array = kl.work(np.int64, "vertices")
     other_keys: Array = kl.work(np.int64, "vertices")
 
-    unmatched: int = kl.word()  # unmatched vertices
+    unmatched: int = kl.word()  # unmatched vertices; at first the number of all vertices
     too_many: int = kl.word()  # whether these are too many
     sorted_bits: int = kl.word()  # a mask: the bits of keys that are sorted by
 
@@ -83,9 +83,10 @@ def record_two_hop(program: Program, team: int) -> None:
         each kind whether too many vertices are unmatched.
     """
     two_hop = program.find("two_hop", TwoHop)
-    _count_unmatched(program, flag_unmatched)
+    _count_unmatched(program, None)
     with program.if_nonzero(two_hop.too_many):
-        program.launch(program.find("numbering", Numbering).vertices, list_unmatched)
+        program.launch(program.find("numbering", Numbering).vertices, list_unmatched, listed=None,
+                       keys=None, next_list=two_hop.listed, next_keys=two_hop.keys)
         program.launch(two_hop.unmatched, find_key, team=team)
         record_pairing(program)
 
@@ -97,33 +98,29 @@ def record_pairing(program: Program) -> None:
                                                     two_hop.other_keys, two_hop.other_list))
     program.launch(two_hop.unmatched, pair_in_row, listed=two_hop.listed, keys=two_hop.keys,
                    ignored=0)
-    _count_unmatched(program, flag_left)
+    _count_unmatched(program, two_hop.listed)
     with program.if_nonzero(two_hop.too_many):
-        program.launch(program.find("numbering", Numbering).vertices, list_left)
+        program.launch(program.find("numbering", Numbering).vertices, list_unmatched,
+                       listed=two_hop.listed, keys=two_hop.keys, next_list=two_hop.other_list,
+                       next_keys=two_hop.other_keys)
         program.launch(two_hop.unmatched, pair_in_row, listed=two_hop.other_list,
                        keys=two_hop.other_keys, ignored=TWIN_BITS)
 
 
-def _count_unmatched(program: Program, flag: kl.Kernel) -> None:
-    """Record that unmatched vertices are flagged and numbered."""
+def _count_unmatched(program: Program, listed: AnySlot | None) -> None:
+    """Record that unmatched vertices of a list, or of all, are flagged and numbered."""
     found = program.find("numbering", Numbering)
-    program.launch(found.vertices, flag)
+    program.launch(found.vertices, flag_unmatched, listed=listed)
     record_scan(program, found.flags, found.number, found.tile_sums, found.vertices, found.tiles)
     program.launch(1, check_unmatched_share)
 
 
 @kl.kernel
-def flag_unmatched(v, numbering: Numbering, two_hop: TwoHop):
-    """flags[v] = whether v is unmatched."""
-    numbering.flags[v] = two_hop.mate[v] == UNMATCHED
-
-
-@kl.kernel
-def flag_left(i, numbering: Numbering, two_hop: TwoHop):
-    """flags[i] = whether there is an i-th vertex in the order of keys that is still unmatched."""
+def flag_unmatched(i, numbering: Numbering, two_hop: TwoHop, listed):
+    """flags[i] = whether there is an i-th vertex of the list, or of all, and it is unmatched."""
     numbering.flags[i] = False
     if i < two_hop.unmatched:
-        numbering.flags[i] = two_hop.mate[two_hop.listed[i]] == UNMATCHED
+        numbering.flags[i] = two_hop.mate[kl.value_or(listed, i, i)] == UNMATCHED
 
 
 @kl.kernel
@@ -139,19 +136,12 @@ def check_unmatched_share(_, numbering: Numbering, two_hop: TwoHop):
 
 
 @kl.kernel
-def list_unmatched(v, numbering: Numbering, two_hop: TwoHop):
-    """List v if it is unmatched; the list is in the order of ids."""
-    if numbering.flags[v] != 0:
-        two_hop.listed[numbering.number[v]] = kl.int32(v)
-
-
-@kl.kernel
-def list_left(i, numbering: Numbering, two_hop: TwoHop):
-    """List the i-th vertex in the order of keys, and its key, if it is still unmatched."""
+def list_unmatched(i, numbering: Numbering, listed, keys, next_list, next_keys):
+    """Put the i-th vertex of the list, or of all, on the next one if it is flagged, and its key."""
     if numbering.flags[i] != 0:
         place = numbering.number[i]
-        two_hop.other_list[place] = two_hop.listed[i]
-        two_hop.other_keys[place] = two_hop.keys[i]
+        next_list[place] = kl.int32(kl.value_or(listed, i, i))
+        next_keys[place] = kl.value_or(keys, i, 0)
 
 
 @kl.kernel

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from portpart.algorithms.edits.batch import Batch, retract_ids
 from portpart.algorithms.edits.counters import NONE, PROBLEMS, EditCounters, new_counters, read
 from portpart.algorithms.edits.id_table import delete_ids, restore_ids, unmark_deletions, weigh
-from portpart.algorithms.edits.operations import Changes, Edited, inverted
+from portpart.algorithms.edits.operations import Edited, inverted
 from portpart.algorithms.edits.plan import BatchPlan, PredictedOutcome
 from portpart.algorithms.edits.rewrite import apply_rows, planned, reserve
 from portpart.algorithms.edits.update import TotalChanges, Update
@@ -69,7 +69,8 @@ class Applying:
             _refuse(self.batch, counts)
             update = found.update(counts)
             _check_totals(edited, update.totals)
-            written = _are_written(found.changes, counts)
+            written = bool(found.changes) and all(
+                counters.written for counters in counts[: len(found.changes)])
             reserved = [] if written else found.reserved(counts, update.totals)
         except BaseException:
             self._bring_back()
@@ -132,11 +133,6 @@ def _refuse(batch: Batch, counts: Sequence[EditCounters]) -> None:
     refused = min(counters.refused for counters in (counts[0], *counts[2:]))
     if refused < NONE:
         raise batch.refusal(refused // PROBLEMS, refused % PROBLEMS)
-
-
-def _are_written(changes: Sequence[Changes], counts: Sequence[EditCounters]) -> bool:
-    """Whether the check has already written rows and deleted ids."""
-    return bool(changes) and all(counters.written for counters in counts[: len(changes)])
 
 
 def _check_totals(edited: Edited, totals: TotalChanges) -> None:

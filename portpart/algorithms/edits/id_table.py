@@ -70,16 +70,13 @@ class IdTable:
                 assert self.weights is not None
                 self.weights = extended(space, self.weights, len(deletions), 0)
             self.deletions = deletions
-        if self.lent and (weighted or self._outgrown()):
+        is_short = self.weights is not None and self.count > len(self.weights)
+        if self.lent and (weighted or is_short):
             weights = space.empty(len(self.deletions), np.int64)
             given = 0 if self.weights is None else len(self.weights)
             space.parallel_for(len(weights), take_over_weight, self.weights, given, self.deletions,
                                weights)
             self.weights, self.lent = weights, False
-
-    def _outgrown(self) -> bool:
-        """Whether there are more ids than borrowed weights."""
-        return self.weights is not None and self.count > len(self.weights)
 
     def set_ids(self, first: int, number: int, deletion: int, weights: Array | None,
                 weight: int) -> None:

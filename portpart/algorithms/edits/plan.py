@@ -121,7 +121,9 @@ class BatchPlan:
 
     def begin(self) -> None:
         """Check the batch; a small one is also written if nothing prevents it."""
-        fused = self._capacity > 0 and self._is_small()
+        # a single run cannot set weights after deletions
+        fused = self._capacity > 0 and not (self._deletions and self._weighs) and all(
+            is_small(self.space, self._capacity * side.directions) for side in self.edited.sides)
         operations = self._upload() if fused else None
         if not (fused and self._follow_each_other()):
             for insertion in self.batch.insertions:
@@ -184,11 +186,6 @@ class BatchPlan:
             table, joined(space, [call.first for call in calls], np.int32),
             joined(space, weights_of(calls), np.int64),
             joined(space, times_of(calls), np.int64), self.counters_of(table))))
-
-    def _is_small(self) -> bool:
-        """Whether a single run is possible and faster; it cannot set weights after deletions."""
-        return not (self._deletions and self._weighs) and all(
-            is_small(self.space, self._capacity * side.directions) for side in self.edited.sides)
 
     def _follow_each_other(self) -> bool:
         """Whether new ids of each table are consecutive, and weigh 1 without changes."""

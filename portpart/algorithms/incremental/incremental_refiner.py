@@ -32,11 +32,6 @@ OPTIONS = refinement.RefinementOptions(stall_limit=4, slack=0)
 FILTER_RATIO = 0.3
 
 
-def ids_to_reserve(count: int) -> int:
-    """Return the capacity, in ids, to reserve if `count` ids are in use."""
-    return max(MIN_CAPACITY, count + max(count // 8, min(count, HALF_MORE) // 2))
-
-
 class PartitionFigures(NamedTuple):
     """Known figures of a partition.
 
@@ -93,7 +88,7 @@ class IncrementalRefiner:
         """Reserve capacity for more vertices, and compute all unknown figures."""
         graph, space, count = self.graph, self.graph.space, self.graph.vertices.count
         self.total = graph.vertices.total_weight
-        self.capacity = ids_to_reserve(count)
+        self.capacity = max(MIN_CAPACITY, count + max(count // 8, min(count, HALF_MORE) // 2))
         rows = self.updates.rows(graph, self.capacity)
         refiner = self.refiner = refinement.Refiner(space, rows, self.balance_of(self.total),
                                                     OPTIONS, self.seed, objective=self.objective,

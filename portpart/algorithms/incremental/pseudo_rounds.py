@@ -14,14 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from portpart.algorithms.objectives import (
-    BestTarget,
-    BlockScore,
-    Connectivity,
-    ConnectivityTable,
-    Rules,
-    Tables,
-)
+from portpart.algorithms import objectives
 from portpart.algorithms.refinement import Figures, RefinementSizes, Run
 from portpart.algorithms.refinement.blocks import (
     Blocks,
@@ -264,8 +257,9 @@ def enter_move(v, block, connection, size, state: Entering, sequence: Pseudo):
 
 
 @kl.device
-def find_block(v, graph: Csr, state: Entering, connections: ConnectivityTable, tables: Tables,
-               found: BestTarget, sequence: Pseudo, table: Connectivity):
+def find_block(v, graph: Csr, state: Entering, connections: objectives.ConnectivityTable,
+               tables: objectives.Tables, found: objectives.BestTarget, sequence: Pseudo,
+               table: objectives.Connectivity):
     """Find the most connected block with free capacity for v, and enter the move.
 
     Called by all lanes of a team.
@@ -300,7 +294,7 @@ def find_block(v, graph: Csr, state: Entering, connections: ConnectivityTable, t
     return v
 
 
-def most_connected(rules: Rules, valuation: BlockScore) -> kl.DeviceFunction:
+def most_connected(rules: objectives.Rules, valuation: objectives.BlockScore) -> kl.DeviceFunction:
     """Return `find_block` for a rule that computes the connectivity of a vertex."""
     return find_block.bound(table=valuation.connectivity)
 

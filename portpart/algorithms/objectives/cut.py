@@ -69,17 +69,13 @@ def low_degree_limit(shape: objective.Shape) -> int:
     neighbours.
     """
     size = PAIRWISE_BYTES if shape.counter is kl.int32 else PAIRWISE_BYTES // 4
-    max_degree = min(MAX_PAIRWISE, size // (HUB_TEAM // shape.team * entry_bytes(shape.counter)))
+    entry_bytes = 4 + (4 if shape.counter is kl.int32 else 8)
+    max_degree = min(MAX_PAIRWISE, size // (HUB_TEAM // shape.team * entry_bytes))
     if shape.widest_team == 1:
         return min(ONE_LANE_PAIRWISE, max_degree) if shape.num_blocks > CAPACITY else -1
     if shape.team > 1 and shape.counter is kl.int32 and shape.mean_degree > PAIRWISE_DEGREE:
         return MAX_IN_TABLE
     return max_degree
-
-
-def entry_bytes(counter: kl.Word) -> int:
-    """Return the bytes of a block and a weight."""
-    return 4 + (4 if counter is kl.int32 else 8)
 
 
 CUT = objective.Objective(

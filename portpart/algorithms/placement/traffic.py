@@ -33,8 +33,7 @@ class Traffic(NamedTuple):
         """Return the matrix."""
         from scipy.sparse import csr_array
 
-        k = len(self.offsets) - 1
-        return csr_array((self.weights, self.targets, self.offsets), shape=(k, k))
+        return csr_array((self.weights, self.targets, self.offsets), (len(self.offsets) - 1,) * 2)
 
 
 def traffic_of(graph: Graph, part: Array, num_elements: int) -> csr_array:

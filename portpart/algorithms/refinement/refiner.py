@@ -24,7 +24,6 @@ from portpart.algorithms.refinement.options import (
 from portpart.algorithms.refinement.piece import LevelWords, Piece, Recording, Run, Widths
 from portpart.algorithms.refinement.program import JET, record_refinement
 from portpart.algorithms.refinement.rebalancing import (
-    RebalancingRule,
     rebalancing_rule,
     tile_of,
 )
@@ -314,7 +313,7 @@ class Refiner:
             incumbent=run.incumbent.replaced(tolerance=float(self._options_on(graph).tolerance)))
 
     def _sub_buckets_on(self, graph: Structure) -> int:
-        if self._rebalancing_rule_on(graph).fine:
+        if self._rules[self._is_finest(graph)].fine:
             return self.sizes.sub_buckets
         return sub_buckets_for(self.balance.num_blocks, graph.whole.num_vertices)
 
@@ -339,9 +338,6 @@ class Refiner:
 
     def _options_on(self, graph: Structure) -> RefinementOptions:
         return self.finest_options if self._is_finest(graph) else self.options
-
-    def _rebalancing_rule_on(self, graph: Structure) -> RebalancingRule:
-        return self._rules[self._is_finest(graph)]
 
     def slack_on(self, graph: Structure) -> int:
         """Return the weight that blocks may have above their limits on `graph`.

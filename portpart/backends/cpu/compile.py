@@ -58,7 +58,7 @@ def prepared(kernel: Kernel, tags: tuple[str, ...]) -> int:
         if key in _addresses:
             return _addresses[key][1]
         if key not in _numbers:
-            file = _file_of(kernel, tags)
+            file = cache_folder.file_of(kernel.name, f"{compiler()} {kernel.fingerprint} {tags}")
             code = cache_folder.read(file)
             if code is not None:
                 return _keep(kernel, tags, addresses_in(code, [_stem(file)])[0])
@@ -150,10 +150,6 @@ def _made(file: str, text: Callable[[], str]) -> bytes:
             code = object_code(text())
             cache_folder.write(file, code)
         return code
-
-
-def _file_of(kernel: Kernel, tags: tuple[str, ...]) -> str:
-    return cache_folder.file_of(kernel.name, f"{compiler()} {kernel.fingerprint} {tags}")
 
 
 def _stem(file: str) -> str:

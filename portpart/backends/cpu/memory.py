@@ -119,12 +119,7 @@ def main_memory() -> int | None:
         return None
 
 
-def default_limit() -> int:
-    """Return the maximum number of bytes that the cache of this process keeps."""
-    return min(MOST_KEPT, (main_memory() or MOST_KEPT) // 8)
-
-
-blocks = BlockCache(default_limit())
+blocks = BlockCache(min(MOST_KEPT, (main_memory() or MOST_KEPT) // 8))
 """The cache of this process, which all CPU spaces share."""
 
 

@@ -185,7 +185,8 @@ class LlvmStatementWriter:
         below = self.arithmetic.compare("<", at, stop, kind)
         zero = literal(0, kind)
         if isinstance(step, ir.Constant):
-            if step.constant == 0 or _negative(step, kind):
+            is_negative = kind.kind == "i" and step.constant >> (8 * kind.itemsize - 1) & 1 == 1
+            if step.constant == 0 or is_negative:
                 above = self.arithmetic.compare(">", at, stop, kind)
                 return above if step.constant else literal(False, np.dtype(bool))
             return below
@@ -197,5 +198,3 @@ class LlvmStatementWriter:
         return self.builder.select(upwards, below, self.builder.and_(backwards, above))
 
 
-def _negative(constant: ir.Constant, kind: np.dtype) -> bool:
-    return kind.kind == "i" and constant.constant >> (8 * kind.itemsize - 1) & 1 == 1

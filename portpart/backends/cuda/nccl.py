@@ -350,7 +350,7 @@ class Nccl(Mpi):
             return
         with self._unbroken():
             self._event.record(self._cupy.cuda.get_current_stream())
-            self._watch(self._is_done, self._left)
+            self._watch(lambda: bool(self._event.done), self._left)
         self._is_waiting = False
 
     @contextmanager
@@ -375,9 +375,6 @@ class Nccl(Mpi):
     def _send_error(self, problem: BaseException) -> None:
         super()._send_error(problem)
         self._links.abort()  # destroying them would wait for the other ranks, which wait as well
-
-    def _is_done(self) -> bool:
-        return bool(self._event.done)
 
     def _left(self) -> int:
         """Return 1, one step, unless NCCL has failed."""

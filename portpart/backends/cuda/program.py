@@ -41,11 +41,6 @@ keeps less than four times as much, because kept memory doubles.
 """
 
 
-def resident_blocks(size: int, max_blocks: int) -> int:
-    """Return the blocks per multiprocessor of a resident kernel: more have slower barriers."""
-    return 1 if size <= SMALL_SIZE else 2 if size <= 1 << 19 else max_blocks
-
-
 class CudaExecutable:
     """A program compiled for one device.
 
@@ -122,7 +117,9 @@ class CudaExecutable:
 
     def _launch_resident(self, resident: Resident, stream: Stream, size: int,
                          given: Given | None = None) -> None:
-        resident.launch(stream, resident_blocks(size, self.text.max_blocks), given)
+        # blocks per multiprocessor: more have slower barriers
+        blocks = 1 if size <= SMALL_SIZE else 2 if size <= 1 << 19 else self.text.max_blocks
+        resident.launch(stream, blocks, given)
         self.space.counters.launches += 1
 
     def _launched(self, stream: Stream) -> None:

@@ -92,7 +92,8 @@ class Segments:
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        self.own = {slot: _standing_for(slot) for slot in program.used_slots()
+        self.own = {slot: Slot(slot.name.replace(".", ":") + ":own", slot.dtype, True)
+                    for slot in program.used_slots()
                     if slot.scratch or slot.words}
         self.read_by_host = frozenset(_read_by_host(program.steps))
         self.line: list[Instruction] = []
@@ -156,11 +157,6 @@ class Segments:
 
     def _element(self, element: Element) -> Element:
         return replace(element, slot=self.own.get(element.slot, element.slot))
-
-
-def _standing_for(slot: Slot) -> Slot:
-    """Return the array that replaces scratch or words; dots would make it the field of a record."""
-    return Slot(slot.name.replace(".", ":") + ":own", slot.dtype, True)
 
 
 def _communicates(step: Step) -> bool:

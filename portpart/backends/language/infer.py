@@ -15,27 +15,13 @@ import functools
 
 import numpy as np
 
-from portpart.backends.language import order_checks as evaluation_order
+from portpart.backends.language import order_checks as evaluation_order, types
 from portpart.backends.language.expression_types import ExpressionTyper
 from portpart.backends.language.kernels import CheckedFunction, TypedFunction, refuse
 from portpart.backends.language.source import call_parts
-from portpart.backends.language.types import (
-    ABSENT,
-    INT64,
-    ArgumentType,
-    ArrayType,
-    Refusal,
-    binary_type,
-    check_store,
-    range_type,
-    type_of,
-    widens,
-)
-
-__all__ = ["ABSENT", "ArrayType", "TypedFunction", "infer", "type_of"]
 
 
-def infer(function: CheckedFunction, arguments: tuple[ArgumentType, ...]) -> TypedFunction:
+def infer(function: CheckedFunction, arguments: tuple[types.ArgumentType, ...]) -> TypedFunction:
     """Return the types of `function` for `arguments` (of a kernel, without the work index).
 
     Raises
@@ -47,8 +33,8 @@ def infer(function: CheckedFunction, arguments: tuple[ArgumentType, ...]) -> Typ
 
 
 @functools.lru_cache(maxsize=4096)
-def _infer(function: CheckedFunction, arguments: tuple[ArgumentType, ...]) -> TypedFunction:
-    given = (INT64, *arguments) if function.is_kernel else arguments
+def _infer(function: CheckedFunction, arguments: tuple[types.ArgumentType, ...]) -> TypedFunction:
+    given = (types.INT64, *arguments) if function.is_kernel else arguments
     names = function.parameters
     if len(names) != len(given):
         hidden = len(given) - len(arguments)
@@ -65,7 +51,7 @@ class _Walker(ExpressionTyper):
     def __init__(self, typed: TypedFunction) -> None:
         super().__init__(typed, infer)
         self.arrays = set(typed.function.team_arrays) | {
-            name for name, kind in typed.arguments.items() if isinstance(kind, ArrayType)
+            name for name, kind in typed.arguments.items() if isinstance(kind, types.ArrayType)
         }
         self.returned: list[tuple[ast.Return, np.dtype | None]] = []
 
@@ -83,9 +69,9 @@ class _Walker(ExpressionTyper):
 
     def returns(self, node: ast.Return, value: np.dtype | None) -> None:
         sofar = self.typed.returns
-        if sofar is None or value is None or widens(sofar, value):
+        if sofar is None or value is None or types.widens(sofar, value):
             self.typed.returns = value
-        elif not widens(value, sofar):
+        elif not types.widens(value, sofar):
             self.refuse(node, f"returns {value} here and {sofar} above", f"cast it: {sofar}(x)")
 
     def leaves(self, statements: list[ast.stmt]) -> bool:
@@ -108,7 +94,7 @@ class _Walker(ExpressionTyper):
                 self.statement(statement)
                 if self.effects > effects:
                     evaluation_order.check(statement, self.has_effects, self.arrays)
-            except Refusal as refusal:
+            except types.Refusal as refusal:
                 self.refuse(statement, refusal.problem, refusal.remedy)
 
     def statement(self, node: ast.stmt) -> None:
@@ -139,7 +125,7 @@ class _Walker(ExpressionTyper):
         self.block(node.orelse)
 
     def loop(self, node: ast.For) -> None:
-        counter = range_type(list(map(self.value, call_parts(node.iter)[1])))
+        counter = types.range_type(list(map(self.value, call_parts(node.iter)[1])))
         self.typed.types[node.iter] = counter
         self.assign(node.target, counter, node)
         self.block(node.body)
@@ -149,16 +135,16 @@ class _Walker(ExpressionTyper):
             before = self.typed.variables[node.target.id]
         else:
             before = self.value(node.target)
-        self.assign(node.target, binary_type(node.op, before, self.value(node.value)), node)
+        self.assign(node.target, types.binary_type(node.op, before, self.value(node.value)), node)
 
     def assign(self, target: ast.expr, value: np.dtype, node: ast.stmt) -> None:
         if isinstance(target, ast.Name):
             known = self.typed.variables.setdefault(target.id, value)
-            if not widens(value, known):
+            if not types.widens(value, known):
                 self.refuse(node, f"{target.id!r} is {known} above and would become {value} here",
                             f"cast the value, {known}(...), or start with {value}(...)")
         else:
-            check_store(value, self.value(target))
+            types.check_store(value, self.value(target))
             self.typed.has_effects = True
 
 

@@ -62,11 +62,6 @@ def static_places(function: types.FunctionType, lookup: Callable[[str], Any]) ->
     return places
 
 
-def is_static(value: Any) -> bool:
-    """Whether this value of a name outside of a function is static: its members count."""
-    return isinstance(value, (types.ModuleType, Static))
-
-
 def dotted(node: ast.expr) -> str:
     """Return a name, or a member of something with a name, as written."""
     if isinstance(node, ast.Attribute):
@@ -113,7 +108,7 @@ class Specialiser(Rewriter):
             if node.id in self.values:
                 return self.values[node.id]
             known = None if node.id in self.assigned else self.outside(node.id)
-            return known if is_static(known) else MISSING
+            return known if isinstance(known, (types.ModuleType, Static)) else MISSING
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             operand = self.value_of(node.operand)
             return MISSING if operand is MISSING else not operand

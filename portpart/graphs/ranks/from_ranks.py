@@ -8,17 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from portpart import graphs
 from portpart.backends import communication
 from portpart.errors import InputError, PortpartError, memory_errors
-from portpart.graphs import (
-    checked_rows,
-    gpu_space_of,
-    index_array,
-    inspected,
-    integral,
-    is_tensor,
-    weight_array,
-)
 from portpart.graphs.ranks.distribution import distributed
 from portpart.graphs.ranks.rank_graph import RankGraph, calls_on, space_of_rank
 from portpart.graphs.ranks.reverse_arcs import check_reverse_arcs
@@ -112,7 +104,7 @@ def distributed_graph(offsets: ArrayLike, targets: ArrayLike, weights: ArrayLike
     """
     arrays = offsets, targets, weights, vertex_weights
     graph = graph_of_ranks(communication.calls_of(comm), rows_of_arrays(*arrays), device, arrays)
-    return graph.give_tensors() if is_tensor(targets) else graph
+    return graph.give_tensors() if graphs.is_tensor(targets) else graph
 
 
 def rows_of_arrays(offsets: ArrayLike, targets: ArrayLike, weights: Numbers | None = None,
@@ -123,7 +115,7 @@ def rows_of_arrays(offsets: ArrayLike, targets: ArrayLike, weights: Numbers | No
             comm, lambda: _arrays(space, offsets, targets, weights, vertex_weights))
         counts = communication.each_of_ranks(comm, len(arrays[0]) - 1)
         first, n = int(counts[: comm.rank].sum()), int(counts.sum())
-        return communication.planned(comm, lambda: checked_rows(first, n, *arrays, space))
+        return communication.planned(comm, lambda: graphs.checked_rows(first, n, *arrays, space))
 
     return rows
 
@@ -150,7 +142,7 @@ def graph_of_ranks(calls: communication.ProcessCalls, rows: RowsOfRank, device: 
     try:
         space = calls.run(lambda comm: space_of_rank(comm, device, arrays))
         calls, problem = calls_on(calls, space)
-        graph = RankGraph(calls, calls.run(made), gpu_space_of(arrays))
+        graph = RankGraph(calls, calls.run(made), graphs.gpu_space_of(arrays))
     except PortpartError:
         calls.free()
         raise
@@ -162,13 +154,14 @@ def graph_of_ranks(calls: communication.ProcessCalls, rows: RowsOfRank, device: 
 def _arrays(space: ExecutionSpace, offsets: ArrayLike | None, targets: ArrayLike | None,
             weights: Numbers | None, vertex_weights: Numbers | None) -> tuple[Any, Any, Any, Any]:
     """Return the arrays of a rank in the library's types, after a check of their lengths."""
-    starts = index_array(space, offsets, "offsets").astype(np.int64, copy=False)
-    heads = index_array(space, targets, "targets")
+    starts = graphs.index_array(space, offsets, "offsets").astype(np.int64, copy=False)
+    heads = graphs.index_array(space, targets, "targets")
     _check_offsets(space, starts, len(heads))
     if weights is not None:
-        weights = integral(space, weight_array(space, weights, len(heads), "arcs"), "edge_weights")
+        weights = graphs.weight_array(space, weights, len(heads), "arcs")
+        weights = graphs.integral(space, weights, "edge_weights")
     if vertex_weights is not None:
-        vertex_weights = index_array(space, vertex_weights, "vertex_weights")
+        vertex_weights = graphs.index_array(space, vertex_weights, "vertex_weights")
         if len(vertex_weights) != len(starts) - 1:
             raise InputError(f"there are {len(vertex_weights)} vertex weights for "
                              f"{len(starts) - 1} vertices of this rank")
@@ -178,7 +171,7 @@ def _arrays(space: ExecutionSpace, offsets: ArrayLike | None, targets: ArrayLike
 def _check_offsets(space: ExecutionSpace, offsets: Array, num_arcs: int) -> None:
     if not len(offsets):
         raise InputError("offsets are empty; a rank without vertices has the offsets [0]")
-    *_, place, begin, end = inspected(space, offsets)
+    *_, place, begin, end = graphs.inspected(space, offsets)
     if begin != 0 or end != num_arcs:
         raise InputError(f"offsets begin with {begin} and end with {end}; those of a "
                          f"rank begin with 0 and end with the number of its arcs, {num_arcs}")

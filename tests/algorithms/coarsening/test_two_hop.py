@@ -47,8 +47,8 @@ def pair_at_two_hops(space: ExecutionSpace, here: Graph, mate: Any, limit: int,
     n = here.num_vertices
     records = {"graph": here.csr, "numbering": Numbering.of(n),
                "matching": Matching(seed=1, max_weight=limit, label=None, mate=mate),
-               "two_hop": TwoHop(max_degree, sort_arrays(space, n), mate,
-                                 space.empty(n, np.int32), space.empty(n, np.int32))}
+               "two_hop": TwoHop(max_degree, sort_arrays(space, n), mate, space.empty(n, np.int32),
+                                 space.empty(n, np.int32)).with_words(unmatched=n)}
     program = Program("two-hop matching")
     program.declare(records)
     record_two_hop(program, team_for(here.mean_degree))

@@ -23,11 +23,6 @@ def tile_of(num_vertices: int) -> int:
     return tile
 
 
-def max_tiles(num_vertices: int) -> int:
-    """Return the maximum number of tiles for at most `num_vertices`."""
-    return min(-(-num_vertices // SHORT_TILE), MAX_TILES)
-
-
 class Rebalancing(kl.Record):
     """Eviction candidates, sorted into buckets by their loss (`rule.py`).
 
@@ -57,7 +52,8 @@ class Rebalancing(kl.Record):
         np.int64, lambda size: size.blocks * BUCKETS * size.sub_buckets, zeros=True)
     threshold: Array = kl.work(np.int64, "blocks")
     scope: Array = kl.work(np.int32, "blocks", zeros=True)
-    tile_sums: Array = kl.work(np.int64, lambda size: max_tiles(size.vertices) + 1)
+    tile_sums: Array = kl.work(
+        np.int64, lambda size: min(-(-size.vertices // SHORT_TILE), MAX_TILES) + 1)
     sub_buckets: int = 1
 
     candidates: int = kl.word()  # vertices that may leave an overloaded block
