@@ -109,7 +109,7 @@ def memory(run: Run) -> None:
 
 def memory_of_numpy(run: Run) -> None:
     """NumPy finds no memory on a rank while a graph is made."""
-    with patched("portpart.graphs.ranks.from_ranks.checked_rows",
+    with patched("portpart.graphs.checked_rows",
                  no_memory if run.is_here else None):
         run.make(*run.arrays())
 
