@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +18,11 @@ from portpart.algorithms.refinement import by_degree
 from portpart.backends.language import Kernel
 from tests.helpers.emulation.emulated import Case, cases, outcome
 from tests.helpers.emulation.written_kernels import kernels_as_written, name_of
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
 
 CASES = cases()
 FOR_MANY = "portpart.primitives."
@@ -50,15 +56,41 @@ def test_lanes_and_order_decide_nothing(case: Case, folder: Path) -> None:
 
 
 def blocks_of(case: Case, folder: Path) -> np.ndarray:
-    """The blocks; which kernels have run is written down."""
+    """The blocks; one process of this run of pytest runs the case, and writes down the kernels."""
+    path = path_of(case, folder)
+    with locked(path):
+        if not path.exists():
+            run(case, path)
+    return np.load(path.with_suffix(".npy"))
+
+
+def run(case: Case, path: Path) -> None:
+    """Write the blocks, then which kernels have run."""
     blocks, kernels = outcome(case, CASES[case])
     ran = [Ran(name_of(kernel), lanes, kernel.uses_team_words, by_degree_of(kernel))
            for kernel, lanes in kernels.items()]
-    path = path_of(case, folder)
+    np.save(path.with_suffix(".npy"), blocks)
     unfinished = path.with_suffix(f".{os.getpid()}")
     unfinished.write_text(json.dumps(ran))
     unfinished.replace(path)
-    return blocks
+
+
+@contextmanager
+def locked(path: Path, waits: bool = True) -> Iterator[bool]:
+    """No other process runs the case meanwhile; without `waits`, yield whether that is so.
+
+    The lock of a process that is killed ends with it.
+    """
+    if fcntl is None:
+        yield True
+        return
+    with path.with_suffix(".lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
 
 
 def path_of(case: Case, folder: Path) -> Path:
@@ -76,12 +108,15 @@ def by_degree_of(kernel: Kernel) -> tuple[str, ...]:
 
 
 def kernels_that_ran(folder: Path) -> Iterator[Ran]:
-    """In all cases; another process may have run some, and what has not been run is."""
-    for case in CASES:
+    """In all cases; those that no process has begun are run, the last one first."""
+    for case in reversed(CASES):
         path = path_of(case, folder)
-        if not path.exists():
-            blocks_of(case, folder)
-        for name, lanes, has_teams, by_degree_ in json.loads(path.read_text()):
+        with locked(path, waits=False) as is_free:
+            if is_free and not path.exists():
+                run(case, path)
+    for case in CASES:
+        blocks_of(case, folder)
+        for name, lanes, has_teams, by_degree_ in json.loads(path_of(case, folder).read_text()):
             yield Ran(name, lanes, has_teams, tuple(by_degree_))
 
 
