@@ -125,32 +125,36 @@ def flag_unmatched(i, numbering: Numbering, two_hop: TwoHop, listed):
 
 @kl.kernel
 def check_unmatched_share(_, numbering: Numbering, two_hop: TwoHop):
-    """Store whether more than a quarter of the vertices is unmatched; prepare sorting them."""
+    """Store whether more than a quarter of the vertices is unmatched."""
     two_hop.unmatched = numbering.number[numbering.vertices]
     two_hop.too_many = two_hop.unmatched > UNMATCHED_SHARE * numbering.vertices
-    bits = kl.int64(2 * SPARE_BITS)
-    while two_hop.unmatched >> (bits - SPARE_BITS) > 0:
-        bits += 8
-    two_hop.sorted_bits = (kl.int64(1) << bits) - 1
-    set_keys(two_hop.unmatched, two_hop.sorted_bits, two_hop.sorting.words)
 
 
 @kl.kernel
 def list_unmatched(i, numbering: Numbering, listed, keys, next_list, next_keys):
     """Put the i-th vertex of the list, or of all, on the next one if it is flagged, and its key."""
     if numbering.flags[i] != 0:
-        place = numbering.number[i]
-        next_list[place] = kl.int32(kl.value_or(listed, i, i))
-        next_keys[place] = kl.value_or(keys, i, 0)
+        next_list[numbering.number[i]] = kl.int32(kl.value_or(listed, i, i))
+        next_keys[numbering.number[i]] = kl.value_or(keys, i, 0)
 
 
 @kl.kernel
 def find_key(i, graph: Csr, matching: Proposals, two_hop: TwoHop):
-    """Store the key of a listed vertex, which also depends on its label."""
+    """Store the key of a listed vertex, which also depends on its label.
+
+    The first one also sets the bits that keys are sorted by; they do not change after that, since
+    pairs of relatives rely on the same order.
+    """
     v = two_hop.listed[i]
     digest = digest_of(v, graph, matching.seed)
     shared = matchmaker_hash(v, graph, matching.seed, two_hop.max_degree, digest)
     shared ^= hash_of(kl.value_or(matching.label, v, 0), matching.seed)
+    if kl.lane() == 0 and i == 0:
+        bits = kl.int64(2 * SPARE_BITS)
+        while two_hop.unmatched >> (bits - SPARE_BITS) > 0:
+            bits += 8
+        two_hop.sorted_bits = (kl.int64(1) << bits) - 1
+        set_keys(two_hop.unmatched, two_hop.sorted_bits, two_hop.sorting.words)
     if kl.lane() == 0:
         two_hop.keys[i] = ((shared << TWIN_BITS) | (digest & ((1 << TWIN_BITS) - 1))) & HIGHEST
 
@@ -162,13 +166,13 @@ def pair_in_row(i, graph: Csr, matching: Proposals, two_hop: TwoHop, listed, key
     The lowest `ignored` bits of keys make no difference.
     """
     place = i - first_alike(i, keys, (two_hop.sorted_bits >> ignored) << ignored)
-    if place & 1 == 0 and i + 1 < two_hop.unmatched:
-        if keys[i + 1] >> ignored == keys[i] >> ignored:
-            v = listed[i]
-            u = listed[i + 1]
-            if may_join(v, u, v, cluster_capacity(v, graph, matching), graph, matching):
-                two_hop.mate[v] = u
-                two_hop.mate[u] = v
+    if (place & 1 == 0 and i + 1 < two_hop.unmatched
+            and keys[i + 1] >> ignored == keys[i] >> ignored):
+        v = listed[i]
+        u = listed[i + 1]
+        if may_join(v, u, v, cluster_capacity(v, graph, matching), graph, matching):
+            two_hop.mate[v] = u
+            two_hop.mate[u] = v
 
 
 @kl.device

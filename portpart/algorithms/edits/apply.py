@@ -69,6 +69,7 @@ class Applying:
             _refuse(self.batch, counts)
             update = found.update(counts)
             _check_totals(edited, update.totals)
+            # the check of a small batch has already written rows and deleted ids
             written = bool(found.changes) and all(
                 counters.written for counters in counts[: len(found.changes)])
             reserved = [] if written else found.reserved(counts, update.totals)

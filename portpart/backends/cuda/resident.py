@@ -97,6 +97,7 @@ class ResidentWriter:
         restore registers, which would cost 1 to 2 % of a run (measured on an H200).
         """
         launches = Counter(self.translations.values())
+        # without inlined launches, a fast compilation takes a tenth to a third less
         return [INLINED_STEP.sub(r"__device__ __noinline__ void \1", translation.text) if count > 1
                 else translation.text
                 for translation, count in launches.items()]

@@ -92,6 +92,7 @@ class Segments:
 
     def __init__(self, program: Program) -> None:
         self._program = program
+        # dots in a name would make it the field of a record
         self.own = {slot: Slot(slot.name.replace(".", ":") + ":own", slot.dtype, True)
                     for slot in program.used_slots()
                     if slot.scratch or slot.words}

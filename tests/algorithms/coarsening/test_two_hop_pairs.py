@@ -77,6 +77,7 @@ KEYS = {
     "skewed": hashed(DRAWN.zipf(1.3, 40_000) % 5000),
     "relatives without twins": hashed(np.arange(40_000) % 3000, np.arange(40_000) // 3000),
     "few left after twins": hashed(np.arange(40_000) % 5000, np.arange(40_000) // 30_000),
+    "relatives of equal 24 bits": np.arange(768) // 3 << 24 | np.arange(768) % 3,
     "drawn": hashed(DRAWN.integers(0, 9000, 40_000), DRAWN.integers(0, 16, 40_000)),
 }
 
