@@ -68,10 +68,10 @@ def hypergraph_on_device(data: GraphLike, options: CallOptions) -> Hypergraph:
 
 
 def _space_for(graph: GraphLike, device: str, threads: int | None) -> ExecutionSpace | None:
-    """Return the space that a call names; None: that of the arrays of the graph."""
-    if device != "auto":
-        return backends.space(device, threads=threads)
-    return None if _is_on_device(graph) else backends.space("cpu", threads=threads)
+    """Return the space that a call names; None: that of the graph or of its arrays."""
+    stays = _is_on_device(graph) or (threads is None and isinstance(graph, EitherGraph))
+    name = "cpu" if device == "auto" else device
+    return None if device == "auto" and stays else backends.space(name, threads=threads)
 
 
 def _is_on_device(graph: GraphLike) -> bool:

@@ -110,7 +110,7 @@ def partition(
     seed : int, default 0
         Seed of all random numbers.  None means 0, so every result can be reproduced.
     threads : int, optional
-        Maximum number of CPU threads.  All by default.
+        Maximum number of CPU threads.  By default those of the space of a `Graph`, or all.
     starts : int, optional
         Number of initial partitions of the coarsest graph.  The best is used.  The default is that
         of the preset.

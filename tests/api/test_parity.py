@@ -20,6 +20,8 @@ from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.recipes.gpmetis import PRESETS
 from portpart.algorithms.recipes.partitioners import lookup
+from portpart.api.call_options import CallOptions
+from portpart.api.device import graph_on_device
 from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
 from portpart.options import changed
@@ -172,6 +174,14 @@ def test_cuda_through_the_public_function() -> None:
         part = portpart.partition(GRAPHS[name](), k, algorithm=algorithm, preset=preset, seed=4,
                                   device="cuda").part
         assert np.array_equal(part, on_one_thread(name, k, algorithm, preset))
+
+
+def test_a_graph_keeps_its_space_unless_a_device_or_threads_are_named() -> None:
+    graph = GRAPHS[CASES[0][0]]().to(backends.space("cpu", threads=1))
+    for options, space in ((CallOptions(2), graph.space),
+                           (CallOptions(2, device="cpu"), backends.space("cpu")),
+                           (CallOptions(2, threads=2), backends.space("cpu", threads=2))):
+        assert graph_on_device(graph, options).space is space
 
 
 def test_the_spaces_of_these_tests_differ() -> None:
