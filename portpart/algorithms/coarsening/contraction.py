@@ -151,15 +151,14 @@ class Making:
         members = Members.allocate(space, sizes, cluster=self.clusters.cluster, wide=None)
         self._run((MEMBERS,), sizes,
                   members=members.with_words(vertices=self.graph.num_vertices))
-        tiles = tiles_of(count)
-        arcs = space.read(members.tile_sums, lambda: [sizes.arcs // tiles] * tiles)
+        arcs = space.read_all(members.tile_sums, sizes.arcs // tiles_of(count))
         members = members.replaced(count=None, tile_sums=None)
-        cuts = cut(sizes, arcs, lambda first, end: space.read(
-            members.num_arcs[first:end], lambda: [sizes.arcs // count] * (end - first)))
+        cuts = cut(sizes, arcs, lambda first, end: space.read_all(
+            members.num_arcs[first:end], sizes.arcs // count))
         made = self._filled(members, sizes, cuts, self._capacity(members, sizes, arcs))
         return made if made.is_complete else self._filled(members, sizes, cuts, made.arcs)
 
-    def _capacity(self, members: Members, sizes: FineSizes, arcs_of_tiles: list[int]) -> int:
+    def _capacity(self, members: Members, sizes: FineSizes, arcs_of_tiles: np.ndarray) -> int:
         """Return the number of arcs to allocate for the coarse graph, by the rows of some tiles."""
         chosen = samples(sizes, arcs_of_tiles)
         if not chosen:

@@ -42,8 +42,8 @@ def is_one_piece(sizes: FineSizes) -> bool:
     return CoarseRows.num_bytes(sizes) <= MAX_SCRATCH
 
 
-def cut(sizes: FineSizes, arcs_of_tiles: list[int],
-        arcs_of_clusters: Callable[[int, int], list[int]]) -> list[tuple[int, FineSizes]]:
+def cut(sizes: FineSizes, arcs_of_tiles: np.ndarray,
+        arcs_of_clusters: Callable[[int, int], np.ndarray]) -> list[tuple[int, FineSizes]]:
     """Return the first cluster and the sizes of each piece.
 
     Cuts are between tiles or, if a tile needs too much scratch, between its clusters.
@@ -52,20 +52,19 @@ def cut(sizes: FineSizes, arcs_of_tiles: list[int],
     ----------
     sizes : FineSizes
         Sizes of all clusters.
-    arcs_of_tiles : list of int
+    arcs_of_tiles : numpy.ndarray of int64
         Number of arcs of the members of each tile's clusters.
     arcs_of_clusters : callable
         Returns the same for each cluster from a first one to the one before an end.
     """
-    arcs = np.array(arcs_of_tiles, np.int64)
-    clusters = np.full(len(arcs), SCAN_TILE)
+    arcs, clusters = arcs_of_tiles, np.full(len(arcs_of_tiles), SCAN_TILE)
     clusters[-1] = sizes.clusters - SCAN_TILE * (len(arcs) - 1)
     none, of_arc, of_tile = (CoarseRows.num_bytes(sizes._replace(arcs=a, clusters=c))
                              for a, c in ((0, 0), (1, 0), (0, SCAN_TILE)))
     of_arc, of_cluster = of_arc - none, -(-(of_tile - none) // SCAN_TILE)
     for tile in np.flatnonzero(of_arc * arcs + of_cluster * clusters > MAX_SCRATCH)[::-1]:
         count, first = int(clusters[tile]), SCAN_TILE * int(tile)
-        inside = np.array(arcs_of_clusters(first, first + count), np.int64)
+        inside = arcs_of_clusters(first, first + count)
         arcs = np.concatenate([arcs[:tile], inside, arcs[tile + 1 :]])
         clusters = np.concatenate([clusters[:tile], np.ones(count, np.int64), clusters[tile + 1 :]])
     arcs, clusters = (np.concatenate([[0], each.cumsum()]) for each in (arcs, clusters))
@@ -92,13 +91,13 @@ class TileSample(NamedTuple):
     sizes: FineSizes
 
 
-def samples(sizes: FineSizes, arcs_of_tiles: list[int]) -> list[TileSample]:
+def samples(sizes: FineSizes, arcs_of_tiles: np.ndarray) -> list[TileSample]:
     """Return tiles at even distances among all arcs, except tiles that need too much scratch."""
     ends = np.cumsum(arcs_of_tiles)
     places = (2 * np.arange(SAMPLES) + 1) * int(ends[-1]) // (2 * SAMPLES)
     chosen = np.unique(np.searchsorted(ends, places, side="right"), return_counts=True)
     found = (TileSample(weight, SCAN_TILE * tile, sizes._replace(
-                 arcs=arcs_of_tiles[tile],
+                 arcs=int(arcs_of_tiles[tile]),
                  clusters=min(SCAN_TILE, sizes.clusters - SCAN_TILE * tile)))
              for tile, weight in zip(*map(np.ndarray.tolist, chosen), strict=True)
              if tile < len(arcs_of_tiles))  # else no tile has arcs

@@ -223,7 +223,7 @@ def test_offsets_are_short_where_arcs_turn_out_to_be_few(monkeypatch: pytest.Mon
 def test_samples_count_as_the_arcs_around_them() -> None:
     """A mean over all arcs, each of which asks its tile: exact if few tiles have all of them."""
     sizes = FineSizes(9 * SCAN_TILE, 12_000, 3 * SCAN_TILE + 5)
-    arcs = [2000, 0, 9000, 1000]
+    arcs = np.array([2000, 0, 9000, 1000])
     chosen = row_pieces.samples(sizes, arcs)
     assert [(each.weight, each.first, each.sizes.arcs, each.sizes.clusters) for each in chosen] == [
         (2, 0, 2000, SCAN_TILE), (9, 2 * SCAN_TILE, 9000, SCAN_TILE), (1, 3 * SCAN_TILE, 1000, 5)]
@@ -236,7 +236,7 @@ def test_samples_count_as_the_arcs_around_them() -> None:
 
 def test_there_is_no_room_for_more_arcs_than_the_fine_graph_has() -> None:
     sizes = FineSizes(9 * SCAN_TILE, 1000, SCAN_TILE)
-    chosen = row_pieces.samples(sizes, [1000])
+    chosen = row_pieces.samples(sizes, np.array([1000]))
     assert row_pieces.expected_arcs(sizes, chosen, [1000]) == 1000
     assert row_pieces.expected_arcs(sizes, chosen, [0]) == 0
 
@@ -244,8 +244,9 @@ def test_there_is_no_room_for_more_arcs_than_the_fine_graph_has() -> None:
 def test_samples_take_no_more_scratch_than_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_pieces, "MAX_SCRATCH", 150_000)
     sizes = FineSizes(30_000, 81_000, 3 * SCAN_TILE)
-    assert [each.first for each in row_pieces.samples(sizes, [9000, 71_900, 100])] == [0]
-    assert row_pieces.samples(sizes, [0, 0, 0]) == []
+    tiles = np.array([9000, 71_900, 100])
+    assert [each.first for each in row_pieces.samples(sizes, tiles)] == [0]
+    assert row_pieces.samples(sizes, 0 * tiles) == []
 
 
 @pytest.mark.parametrize("name", ["mesh", "cube"])
@@ -256,12 +257,12 @@ def test_samples_tell_how_many_arcs_meshes_keep(name: str) -> None:
     coarse = contract(graph, clusters)
     degrees = np.bincount(clusters.cluster, np.diff(graph.offsets), coarse.num_vertices)
     starts = np.arange(0, coarse.num_vertices, SCAN_TILE)
-    arcs, kept = (np.add.reduceat(each, starts).astype(int).tolist()
+    arcs, kept = (np.add.reduceat(each, starts).astype(int)
                   for each in (degrees, np.diff(coarse.offsets)))
     sizes = FineSizes(graph.num_vertices, graph.num_arcs, coarse.num_vertices)
     chosen = row_pieces.samples(sizes, arcs)
     room = row_pieces.expected_arcs(
-        sizes, chosen, [kept[each.first // SCAN_TILE] for each in chosen])
+        sizes, chosen, [int(kept[each.first // SCAN_TILE]) for each in chosen])
     assert coarse.num_arcs <= room <= 1.02 * coarse.num_arcs
 
 
@@ -277,17 +278,18 @@ def test_pieces_are_as_large_as_scratch_allows(monkeypatch: pytest.MonkeyPatch) 
     """A tile that takes more is cut between clusters; a cluster that does is a piece of its own."""
     monkeypatch.setattr(row_pieces, "MAX_SCRATCH", 150_000)
     sizes = FineSizes(30_000, 81_130, 3 * SCAN_TILE + 5)
-    inside = [10] * 500 + [55_000] + [10] * 523
-    found = row_pieces.cut(sizes, [900, sum(inside), 2000, 8000],
+    inside = np.array([10] * 500 + [55_000] + [10] * 523)
+    found = row_pieces.cut(sizes, np.array([900, inside.sum(), 2000, 8000]),
                            lambda first, end: (
-                               inside if (first, end) == (SCAN_TILE, 2 * SCAN_TILE) else []))
+                               inside if (first, end) == (SCAN_TILE, 2 * SCAN_TILE)
+                               else inside[:0]))
     assert [(first, piece.clusters, piece.arcs) for first, piece in found] == [
         (0, SCAN_TILE + 500, 5900), (SCAN_TILE + 500, 1, 55_000),
         (SCAN_TILE + 501, 523 + SCAN_TILE, 7230),
         (3 * SCAN_TILE, 5, 8000)]
     assert [CoarseRows.num_bytes(piece) > 150_000 for _, piece in found] == [
         False, True, False, False]
-    assert row_pieces.cut(sizes._replace(clusters=0), [0], lambda first, end: []) == [
+    assert row_pieces.cut(sizes._replace(clusters=0), np.array([0]), lambda *_: inside) == [
         (0, sizes._replace(clusters=0, arcs=0))]
 
 

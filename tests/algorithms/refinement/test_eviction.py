@@ -8,7 +8,7 @@ import pytest
 from portpart.algorithms.refinement.evaluation import evaluate
 from portpart.algorithms.refinement.gains.state import IS_MOVABLE
 from portpart.algorithms.refinement.rebalancing import eviction
-from portpart.algorithms.refinement.rebalancing.rule import BATCH, set_threshold
+from portpart.algorithms.refinement.rebalancing.rule import BATCH, MANY_VERTICES, set_threshold
 from portpart.backends.programs.interface import ExecutionSpace
 from portpart.generators import grid_3d
 from portpart.graphs.graph import Graph
@@ -123,13 +123,30 @@ def test_what_has_been_rated_is_not_rated_again(space: ExecutionSpace) -> None:
     assert found(phases) == before
 
 
+@pytest.mark.parametrize("n", [5000, MANY_VERTICES + 77])
+def test_all_vertices_of_a_heavy_block_may_leave(space: ExecutionSpace, n: int) -> None:
+    """From short and from long batches, the last one not full."""
+    assert n % 32
+    numbers = np.arange(n)
+    around = np.column_stack([np.roll(numbers, 1), np.roll(numbers, -1)]).astype(np.int32)
+    cycle = Graph(np.arange(0, 2 * n + 1, 2), around.reshape(-1), None, None, reference())
+    part = np.where(numbers % 3 == 0, numbers % BLOCKS, 2).astype(np.int32)
+    phases = Phases(space, cycle, part, BLOCKS)
+    phases.launch(1, evaluate, team=256)
+    phases.launch(int(phases.level.swept), eviction.list_all_candidates, team=32)
+    expected = np.flatnonzero(part == 2).tolist()
+    lists = found(phases)
+    assert lists["candidates"] == expected
+    assert lists["unrated"] == expected
+
+
 def test_those_whose_best_block_was_asked_for_are_not_asked_again(space: ExecutionSpace) -> None:
     """Once thresholds are set, though more vertices are listed to reach them."""
     part = np.arange(CUBE.num_vertices, dtype=np.int32) % BLOCKS
     part[: CUBE.num_vertices // 2] = 0  # heavily overloaded
     phases = Phases(space, CUBE, part, BLOCKS)
     phases.launch(1, evaluate, team=256)
-    phases.launch(int(phases.level.swept), eviction.list_all_candidates, team=1)
+    phases.launch(int(phases.level.swept), eviction.list_all_candidates, team=32)
     assert phases.level.unrated == np.count_nonzero(part == 0)
     phases.launch(BLOCKS, set_threshold, team=32)
     assert (phases.level.rated, phases.level.unrated) == (phases.level.candidates, 0)

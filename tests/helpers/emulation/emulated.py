@@ -44,7 +44,7 @@ from portpart.algorithms.recipes.nearby_owners import MoveRule
 from portpart.algorithms.recipes.partitioners import lookup
 from portpart.algorithms.recipes.portpart import PortpartConfig
 from portpart.algorithms.recipes.portpart_ranks import partition_ranks
-from portpart.algorithms.refinement import options as sizes, work_arrays as lanes
+from portpart.algorithms.refinement import options as sizes, rebalancing, work_arrays as lanes
 from portpart.algorithms.refinement.blocks.previous_blocks import PreviousBlocks
 from portpart.algorithms.refinement.flows import state as networks
 from portpart.algorithms.refinement.flows.flow_refiner import FlowRefiner
@@ -104,7 +104,8 @@ INHERITING = GrowingOptions(
 IMPROVED = ClusteringOptions(improve_rounds=1)
 
 SIZES: dict[str, list[tuple[Any, str, Any]]] = {
-    "long lists": [(active_sets, "LONG", 10), (active_sets, "MANY", 0), (active_sets, "FEW", 0)],
+    "long lists": [(active_sets, "LONG", 10), (active_sets, "MANY", 0), (active_sets, "FEW", 0),
+                   (rebalancing.rule, "MANY_VERTICES", 100)],
     "degrees": [*((module, "max_arcs", lambda team: 6) for module in (lanes, sizes)),
                 (net_cost, "MAX_LOW_DEGREE", 3), (cut, "MAX_PAIRWISE", 3), (cut, "MAX_IN_TABLE", 3),
                 (communication, "MAX_ALONG", 3), (communication, "MAX_IN_TABLE", 3)],

@@ -20,6 +20,7 @@ from portpart.algorithms.refinement.rebalancing.rule import (
     BY_WEIGHT,
     REST,
     RebalancingRule,
+    batch_of_all,
     empty_slot,
     enter_bucket,
     evicts_all,
@@ -106,18 +107,21 @@ def evict_weakly(i, moves: Moves, rebalancing: Rebalancing, figures: Figures):
 NONE = -1
 
 ROUNDS = 8
-"""Number of vertices that a lane examines before its team appends to a list."""
+"""Number of vertices that a lane examines together."""
+
+
+class BlocksOfRounds(kl.StaticArray, size=ROUNDS):
+    """The block of each of these vertices."""
 
 
 @kl.device
-def is_eviction_candidate(v, slight, graph: Csr, moves: Moves, blocks: Blocks,
-                          rebalancing: Rebalancing, figures: Figures, rule: RebalancingRule):
+def is_eviction_candidate(v, block, slight, graph: Csr, blocks: Blocks, rebalancing: Rebalancing,
+                          figures: Figures, rule: RebalancingRule):
     """Whether v may leave its block, which is overloaded: slightly if `slight`, else heavily.
 
     A vertex stays if it is fixed, or heavier than 1.5 times the excess of its block (2 times in
     strong rebalancing if the rule says so).
     """
-    block = moves.part[v]
     here = blocks.weight[block]
     result = (here > blocks.limits[block] + figures.slack
               and kl.value_or(blocks.fixed, v, NONE) == NONE)
@@ -171,7 +175,7 @@ def list_movable_candidates(i, graph: Csr, state: Deciding, rule: RebalancingRul
     All vertices that lose nothing are movable.
     """
     v = gains.movable_vertex(i, state.active)
-    if is_eviction_candidate(v, True, graph, state.moves, state.blocks, state.rebalancing,
+    if is_eviction_candidate(v, state.moves.part[v], True, graph, state.blocks, state.rebalancing,
                              state.figures, BY_WEIGHT):
         state.rebalancing.listed[kl.atomic_next(state.rebalancing, Rebalancing.candidates)] = v
         rate_by_cache(v, graph, state, rule)
@@ -190,7 +194,7 @@ def is_boundary_candidate(v, graph: Csr, moves: Moves, active: gains.ActiveSets,
     if active.flags[v] & gains.IS_MOVABLE != 0:
         result = False
     if result:
-        result = is_eviction_candidate(v, True, graph, moves, blocks, rebalancing, figures,
+        result = is_eviction_candidate(v, moves.part[v], True, graph, blocks, rebalancing, figures,
                                        BY_WEIGHT)
     return result
 
@@ -260,11 +264,27 @@ def rate_gathered(i, graph: Csr, state: Deciding, rule: RebalancingRule):
 
 
 @kl.kernel
-def list_all_candidates(v, graph: Csr, moves: Moves, blocks: Blocks, unrated: gains.UnratedList,
+def list_all_candidates(i, graph: Csr, moves: Moves, blocks: Blocks, unrated: gains.UnratedList,
                         rebalancing: Rebalancing, figures: Figures, rule: RebalancingRule):
-    """List v if its block is heavily overloaded or, in strong rebalancing, overloaded."""
-    if rebalancing.strong != 0:
-        let_stay(v, rebalancing)
-    if is_eviction_candidate(v, False, graph, moves, blocks, rebalancing, figures, rule):
-        rebalancing.listed[kl.atomic_next(rebalancing, Rebalancing.candidates)] = kl.int32(v)
-        gains.list_unrated(v, graph, unrated, figures)
+    """List the vertices of batch i whose block is heavily overloaded.
+
+    In strong rebalancing it is enough if it is overloaded.  Several vertices are loaded before the
+    first one is examined, so that their latencies overlap.
+    """
+    batch = batch_of_all(figures)
+    width = kl.int64(kl.team_size())
+    end = min((i + 1) * batch, figures.vertices)
+    here = BlocksOfRounds()
+    for first in range(i * batch + kl.lane(), end, ROUNDS * width):
+        for j in kl.static_range(ROUNDS):
+            here[j] = moves.part[min(first + j * width, end - 1)]
+        for j in kl.static_range(ROUNDS):
+            v = first + j * width
+            if v < end:
+                if rebalancing.strong != 0:
+                    let_stay(v, rebalancing)
+                if is_eviction_candidate(v, here[j], False, graph, blocks, rebalancing, figures,
+                                         rule):
+                    rebalancing.listed[
+                        kl.atomic_next(rebalancing, Rebalancing.candidates)] = kl.int32(v)
+                    gains.list_unrated(v, graph, unrated, figures)

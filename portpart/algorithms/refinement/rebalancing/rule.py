@@ -152,7 +152,19 @@ def evicts_all(b, blocks: Blocks, rebalancing: Rebalancing, rule: RebalancingRul
 
 
 BATCH = 256
-"""Number of vertices that a team examines before it adds to the number of candidates."""
+"""Number of vertices of a list that a team examines."""
+
+SHORT_BATCH, MANY_VERTICES = 32, 1 << 22
+"""A vertex for each lane of a team, for graphs of at most so many vertices."""
+
+
+@kl.device
+def batch_of_all(figures: Figures):
+    """Return the number of vertices that a team examines if all are examined."""
+    batch = kl.int64(SHORT_BATCH)
+    if figures.vertices > MANY_VERTICES:
+        batch = kl.int64(BATCH)
+    return batch
 
 
 @kl.device
@@ -199,7 +211,9 @@ def plan_leaving(heavily, unrated: gains.UnratedList, rebalancing: Rebalancing, 
     rebalancing.candidates = 0
     rebalancing.rated = 0
     gains.empty_unrated(unrated)
-    rebalancing.swept = max(heavily, rebalancing.strong) * figures.vertices
+    batch = batch_of_all(figures)
+    all_batches = (figures.vertices + batch - 1) // batch
+    rebalancing.swept = max(heavily, rebalancing.strong) * all_batches
 
 
 @kl.kernel
@@ -239,20 +253,32 @@ def slot_for(vertex_id, loss, weight, rebalancing: Rebalancing, figures: Figures
 @kl.device
 def enter_bucket(v, loss, graph: Csr, moves: Moves, rebalancing: Rebalancing, figures: Figures,
                  rule: RebalancingRule):
-    """Add the weight of v to its bucket and its slot.  Atomic, independent of order."""
+    """Add the weight of v to its bucket and its slot.  Atomic, independent of order.
+
+    All inner vertices of a large block may have the same bucket.  So vertices of weight 1 are
+    counted: then threads of a warp share an atomic.
+    """
     weight = kl.value_or(graph.vertex_weights, v, 1)
     slot = slot_for(global_id(v, graph), loss, weight, rebalancing, figures, rule)
     rebalancing.slot_of[v] = kl.int32(slot)
     first = kl.int64(moves.part[v]) * BUCKETS
-    kl.atomic_add(rebalancing.bucket_weight, first + slot // rebalancing.sub_buckets, weight)
+    if weight == 1:
+        kl.atomic_next(rebalancing.bucket_weight, first + slot // rebalancing.sub_buckets)
+    else:
+        kl.atomic_add(rebalancing.bucket_weight, first + slot // rebalancing.sub_buckets, weight)
     kl.atomic_add(rebalancing.slot_weight, first * rebalancing.sub_buckets + slot, weight)
 
 
 @kl.device
 def empty_slot(block, slot, rebalancing: Rebalancing):
-    """Reset the sums that `enter_bucket` added to, and return the slot."""
+    """Reset the sums that `enter_bucket` added to, and return the slot.
+
+    Many vertices have the same bucket, so only those that do not see it reset store.
+    """
     first = kl.int64(block) * BUCKETS
-    rebalancing.bucket_weight[first + slot // rebalancing.sub_buckets] = 0
+    bucket = first + slot // rebalancing.sub_buckets
+    if rebalancing.bucket_weight[bucket] != 0:
+        rebalancing.bucket_weight[bucket] = 0
     rebalancing.slot_weight[first * rebalancing.sub_buckets + slot] = 0
     return slot
 

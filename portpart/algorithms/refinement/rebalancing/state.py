@@ -57,7 +57,7 @@ class Rebalancing(kl.Record):
     sub_buckets: int = 1
 
     candidates: int = kl.word()  # vertices that may leave an overloaded block
-    swept: int = kl.word()  # vertices examined for heavily overloaded blocks: all or none
+    swept: int = kl.word()  # batches examined for heavily overloaded blocks: all or none
     rated: int = kl.word()  # number of candidates that have been rated
     single: int = kl.word()  # boundary vertices examined one by one; 0 if candidates are gathered
     batches: int = kl.word()  # maximum number of batches to gather candidates from; or 0

@@ -21,7 +21,7 @@ from portpart.algorithms.refinement.rebalancing.rule import (
 from portpart.algorithms.refinement.rebalancing.strong import record_leaving, record_weight_change
 
 GATHERING_TEAM = 32
-"""Number of lanes that gather candidates from a batch of the boundary list."""
+"""Number of lanes that look for candidates in a batch of vertices."""
 
 THRESHOLD_TEAM = 32
 """Number of lanes that scan the buckets of a block."""
@@ -58,7 +58,7 @@ class RebalancingSteps(Piece):
             if self.rule.rates_boundary:
                 program.launch(level.movable, eviction.list_movable_candidates)
                 _list_others(this)
-            program.launch(level.swept, eviction.list_all_candidates)
+            program.launch(level.swept, eviction.list_all_candidates, team=GATHERING_TEAM)
         self._rate(this)
         if self.rule.rates_boundary:
             with program.if_nonzero(level.short):
