@@ -155,7 +155,7 @@ BATCH = 256
 """Number of vertices of a list that a team examines."""
 
 SHORT_BATCH, MANY_VERTICES = 32, 1 << 22
-"""A vertex for each lane of a team, for graphs of at most so many vertices."""
+"""A vertex for each lane of a team, for graphs of at most MANY_VERTICES."""
 
 
 @kl.device
@@ -273,7 +273,7 @@ def enter_bucket(v, loss, graph: Csr, moves: Moves, rebalancing: Rebalancing, fi
 def empty_slot(block, slot, rebalancing: Rebalancing):
     """Reset the sums that `enter_bucket` added to, and return the slot.
 
-    Many vertices have the same bucket, so only those that do not see it reset store.
+    Many vertices have the same bucket, so a sum that is zero already is left alone.
     """
     first = kl.int64(block) * BUCKETS
     bucket = first + slot // rebalancing.sub_buckets
