@@ -14,6 +14,8 @@ import pytest
 
 # Two threads everywhere, also on one core: results must not depend on their number.
 os.environ.setdefault("NUMBA_NUM_THREADS", str(max(2, os.cpu_count() or 1)))
+# Matrices are small, and idle threads of OpenBLAS keep cores busy that have tests to run.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from portpart import backends
 from portpart.backends.programs.interface import ExecutionSpace
@@ -23,6 +25,11 @@ from tests.helpers.threads import compile_here, use_threads_at_once
 
 use_threads_at_once()
 compile_here()
+
+NEW_OBJECTS = 20_000
+"""New objects before Python looks for garbage. Kernels and their programs are many objects that
+stay: with Python's own 700, the collector takes a twentieth of the time of all tests.
+"""
 
 
 @pytest.hookimpl(wrapper=True)
@@ -38,6 +45,7 @@ def pytest_collection(session: pytest.Session) -> Generator[None, Any, Any]:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(NEW_OBJECTS)
         gc.enable()
 
 
