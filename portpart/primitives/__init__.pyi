@@ -20,6 +20,7 @@ from .hashing import (
     NO_VERTEX as NO_VERTEX,
     SLOTS as SLOTS,
     claim_slot_in_team as claim_slot_in_team,
+    first_slot as first_slot,
     hash_of as hash_of,
     is_drawn as is_drawn,
     mixed as mixed,

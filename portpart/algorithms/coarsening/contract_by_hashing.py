@@ -2,7 +2,8 @@
 
 The lanes of a team iterate over all arcs of a cluster as over one list, and add them up in a hash
 row.  It is in scratch memory if all heads certainly fit there, otherwise in main memory, where each
-row has a slot for each of its arcs.  Then the row is packed at its beginning in main memory.
+row has a slot for each of its arcs.  Then the row is packed at its beginning in main memory.  A
+team of one lane packs rows at once, and keeps only places in the hash row.
 
                  members of cluster 5     arcs by lane     hash row             packed
     offsets  ->  vertex 3: 8 7 9          0 1 2            . 4 . 8 . . 7 . 9    4 8 7 9
@@ -23,7 +24,7 @@ from portpart.algorithms.coarsening.options import (
 from portpart.backends import language as kl
 from portpart.backends.programs import Array
 from portpart.graphs import Csr
-from portpart.primitives import EMPTY, SLOTS, claim_slot_in_team
+from portpart.primitives import EMPTY, SLOTS, claim_slot_in_team, first_slot
 
 WIDE_TEAM = 256
 
@@ -134,8 +135,11 @@ def fill_row(i, wide, max_arcs, graph: Csr, members: Members, rows: CoarseRows, 
         weight = kl.int64(0)
         if slots <= scratch.slots:
             slots = min(scratch.slots, 2 * slots)
-            weight = add_arcs(c, graph, members, turns, near, 0, slots)
-            copy_packed(c, near, slots, rows, begin)
+            if kl.team_size() == 1:
+                weight = append_arcs(c, graph, members, near, slots, rows, begin)
+            else:
+                weight = add_arcs(c, graph, members, turns, near, 0, slots)
+                copy_packed(c, near, slots, rows, begin)
         else:
             weight = add_arcs(c, graph, members, turns, far, begin, end)
             pack_row(c, rows, begin, end)
@@ -172,16 +176,51 @@ def add_arcs(c, graph: Csr, members: Members, turns: ArcSpans, row: HashRow, beg
         kl.team_sync()
         m = kl.int64(0)
         for position in range(kl.lane(), arcs, kl.team_size()):
-            arc = start + position
-            if kl.team_size() > 1:
-                while turns.stops[m] <= position:
-                    m += 1
-                arc = position + turns.shifts[m]
+            while turns.stops[m] <= position:
+                m += 1
+            arc = position + turns.shifts[m]
             other = members.cluster[graph.targets[arc]]
             if other != own:
                 slot = claim_slot_in_team(row.keys, begin, end, other)
                 kl.team_atomic_add(row.sums, slot, kl.value_or(graph.weights, arc, 1))
         kl.team_sync()
+    return weight
+
+
+@kl.device
+def append_arcs(c, graph: Csr, members: Members, known: HashRow, slots, rows: CoarseRows, begin):
+    """Add the arcs that leave cluster c to the packed row at `begin`; count and add them.
+
+    Called by one lane.  Its hash row has the place of each head instead of a sum.  Every arc takes
+    the same steps, because branches for new heads could not be predicted.  Returns the weight of
+    the members.
+    """
+    own = number_of(c, members)
+    for slot in range(slots):
+        known.keys[slot] = kl.int32(EMPTY)
+    weight = kl.int64(0)
+    degree = kl.int64(0)
+    total = kl.int64(0)
+    for m in range(members.offsets[c], members.offsets[c + 1]):
+        v = members.listed[m]
+        weight += kl.value_or(graph.vertex_weights, v, 1)
+        for arc in range(graph.begin[v], graph.end[v]):
+            other = members.cluster[graph.targets[arc]]
+            if other != own:
+                slot = first_slot(other, 0, slots)
+                while known.keys[slot] != EMPTY and known.keys[slot] != other:
+                    slot = slot + 1 if slot + 1 < slots else kl.int64(0)
+                is_new = known.keys[slot] == EMPTY
+                place = begin + (degree if is_new else kl.int64(known.sums[slot]))
+                more = kl.value_or(graph.weights, arc, 1)
+                rows.sums[place] = more + (kl.int64(0) if is_new else kl.int64(rows.sums[place]))
+                rows.keys[place] = other
+                known.keys[slot] = other
+                known.sums[slot] = place - begin
+                degree += kl.int64(is_new)
+                total += more
+    rows.degrees[c] = degree
+    rows.arc_sums[c] = total
     return weight
 
 

@@ -58,7 +58,8 @@ def _packed(weights: np.ndarray, max_weights: np.ndarray) -> np.ndarray | None:
     load = np.zeros(1 << n, np.int64)
     added = np.zeros(1 << n, np.int64)
     last[0] = 0
-    for masks in _by_size(n)[1:]:
+    sizes = subset_sums(np.ones(n, np.int64))
+    for masks in (np.flatnonzero(sizes == size) for size in range(1, n + 1)):
         for bit, weight in enumerate(weights):
             after = masks[masks >> bit & 1 == 1]
             here, filled = last[after ^ 1 << bit], load[after ^ 1 << bit] + weight
@@ -78,12 +79,6 @@ def _packed(weights: np.ndarray, max_weights: np.ndarray) -> np.ndarray | None:
         blocks[bit] = order[last[mask]]
         mask ^= 1 << int(bit)
     return blocks
-
-
-def _by_size(n: int) -> list[np.ndarray]:
-    """Return the sets of each size."""
-    sizes = subset_sums(np.ones(n, np.int64))
-    return [np.flatnonzero(sizes == size) for size in range(n + 1)]
 
 
 def _divided(weights: np.ndarray, min_weights: np.ndarray,

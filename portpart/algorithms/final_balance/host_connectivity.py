@@ -6,7 +6,7 @@ In a graph it is the weight of arcs; in a hypergraph of nets with other pins in 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -19,28 +19,8 @@ MAX_LISTED = 32
 """Up to this many vertices are visited one by one, which is faster."""
 
 
-class HostConnectivity(Protocol):
-    """The connectivity of a partition, which changes.
-
-    Attributes
-    ----------
-    inside : numpy.ndarray of int64, shape (n,)
-        Connectivity of each vertex to its own block.
-    """
-
-    inside: np.ndarray
-
-    def begin(self) -> None:
-        """Forget the connectivity to a block; another one follows."""
-
-    def around(self, v: int) -> Iterator[tuple[Vertices, int]]:
-        """Yield other vertices, and what v adds to their connectivity to its block."""
-
-    def move(self, v: int, block: int) -> list[int]:
-        """Move v; return the vertices of its old block whose connectivity to it has decreased."""
-
-
-def host_connectivity(graph: EitherGraph, part: np.ndarray) -> HostConnectivity:
+def host_connectivity(graph: EitherGraph,
+                      part: np.ndarray) -> ConnectivityByArcs | ConnectivityByNets:
     """Return the connectivity of a graph or a hypergraph; its moves change `part`."""
     if isinstance(graph, Hypergraph):
         return ConnectivityByNets(graph, part)
@@ -48,7 +28,13 @@ def host_connectivity(graph: EitherGraph, part: np.ndarray) -> HostConnectivity:
 
 
 class ConnectivityByArcs:
-    """Connectivity of a graph: weights of arcs."""
+    """Connectivity of a graph: weights of arcs.
+
+    Attributes
+    ----------
+    inside : numpy.ndarray of int64, shape (n,)
+        Connectivity of each vertex to its own block.
+    """
 
     def __init__(self, graph: Graph, part: np.ndarray) -> None:
         matrix = graph.to_scipy()
@@ -60,13 +46,15 @@ class ConnectivityByArcs:
         self.inside = sums[self.offsets[1:]] - sums[self.offsets[:-1]]
 
     def begin(self) -> None:
-        """All arcs count."""
+        """Forget the connectivity to a block; another one follows. Here all arcs count."""
 
     def around(self, v: int) -> Iterator[tuple[Vertices, int]]:
+        """Yield other vertices, and what v adds to their connectivity to its block."""
         for arc in range(self.offsets[v], self.offsets[v + 1]):
             yield [int(self.targets[arc])], int(self.arcs[arc])
 
     def move(self, v: int, block: int) -> list[int]:
+        """Move v; return the vertices of its old block whose connectivity to it has decreased."""
         here, inside, left = self.part[v], 0, []
         for arc in range(self.offsets[v], self.offsets[v + 1]):
             u, weight = int(self.targets[arc]), int(self.arcs[arc])
@@ -81,7 +69,7 @@ class ConnectivityByArcs:
 
 
 class ConnectivityByNets:
-    """Connectivity of a hypergraph: weights of nets with other pins in a block, for km1."""
+    """The same for a hypergraph: weights of nets with other pins in a block, for km1."""
 
     def __init__(self, graph: Hypergraph, part: np.ndarray) -> None:
         to_host = graph.space.to_host

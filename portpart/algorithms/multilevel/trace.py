@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from portpart.backends.programs import Array, ExecutionSpace
@@ -31,21 +30,6 @@ class Outcome(Protocol):
         """``cut`` or ``iterations``."""
 
 
-@dataclass(frozen=True)
-class _Work:
-    """The work of a space between two points in time."""
-
-    of: dict[str, Any]
-    name: str
-    since: float
-    until: float
-
-    def settle(self, space: ExecutionSpace) -> None:
-        """Add the device's seconds for this work."""
-        seconds = space.seconds_between(self.since, self.until)
-        self.of[self.name] = self.of.get(self.name, 0.0) + seconds
-
-
 class Trace:
     """Collects statistics of one run and reports progress to the caller.
 
@@ -69,20 +53,19 @@ class Trace:
         self.rounds: list[dict[str, Any]] | None = [] if has_rounds else None
         self.ended = "rounds"
         self._search, self._begin = "search", time.perf_counter()
-        self._launches = space.counters.launches
-        self._synchronizations = space.counters.synchronizations
         self._phase = ""
         self._depth = 0
-        self._works: list[_Work] = []
+        # sums of seconds, the name of one, and the marks before and after the work
+        self._works: list[tuple[dict[str, Any], str, Any, Any]] = []
         self._of_coarsening = 0
         self._outcomes: list[tuple[dict[str, Any], Outcome]] = []
-        self._mark, self._counts = space.mark(), self._count()
+        self._mark = space.mark()
+        self._counts = self._first_counts = self._count()
 
     def summary(self) -> dict[str, Any]:
         """Return the statistics documented in `PartitionResult.stats`. Waits for the device."""
         self._report(DONE, 0)
         self._settle()
-        counters = self.space.counters
         return {
             "device": self.space.name,
             "phases": self.seconds,
@@ -94,8 +77,7 @@ class Trace:
             **({"left_out": self.spared} if self.spared else {}),
             **({"starts": self.starts} if self.starts else {}),
             **({} if self.rounds is None else {"rounds": self.rounds, "ended": self.ended}),
-            "launches": counters.launches - self._launches,
-            "synchronizations": counters.synchronizations - self._synchronizations,
+            **{name: count - self._first_counts[name] for name, count in self._count().items()},
         }
 
     @contextmanager
@@ -115,7 +97,7 @@ class Trace:
             self._report(name, len(self.levels) - 1 if name == "initial" else 0)
         yield
         self._charge()
-        self._works.append(_Work(self.seconds, name, begin, self._mark))
+        self._works.append((self.seconds, name, begin, self._mark))
         if name == "coarsening":
             self._of_coarsening = len(self._works)
 
@@ -221,7 +203,7 @@ class Trace:
         work = self.levels[self._depth].setdefault(self._phase, dict.fromkeys(counts, 0))
         for name, count in counts.items():
             work[name] += count - self._counts[name]
-        self._works.append(_Work(work, "seconds", self._mark, mark))
+        self._works.append((work, "seconds", self._mark, mark))
         self._mark, self._counts = mark, counts
 
     def _count(self) -> dict[str, int]:
@@ -238,8 +220,8 @@ class Trace:
 
     def _settle_works(self, count: int) -> None:
         """Read the times of the first `count` works."""
-        for work in self._works[:count]:
-            work.settle(self.space)
+        for total, name, since, until in self._works[:count]:
+            total[name] = total.get(name, 0.0) + self.space.seconds_between(since, until)
         del self._works[:count]
         self._of_coarsening = 0
 

@@ -168,8 +168,11 @@ def partition_multilevel(problem: Problem, recipe: Recipe) -> Array:
     array of int32, shape (n,)
         In the space of the graph.
     """
-    trivial = trivial_partition(problem.graph, problem.num_blocks)
-    if trivial is not None and (problem.num_blocks == 1 or _is_plain(problem)):
+    trivial, wanted = trivial_partition(problem.graph, problem.num_blocks), problem.constraints
+    # numbers of blocks do not matter: cuts, equal limits, no fixed or initial blocks
+    alike = (problem.balance.are_alike and problem.objective.rules.is_cut
+             and wanted.fixed is None and wanted.initial is None)
+    if trivial is not None and (problem.num_blocks == 1 or alike):
         problem.trace.ended = "optimum"
         return trivial
     return search_multilevel(problem, replace(recipe, swaps=not problem.objective.rules.is_cut))
@@ -187,13 +190,6 @@ def search_multilevel(problem: Problem, recipe: Recipe) -> Array:
                  for each in (recipes if wanted.rounds > 0 else ())]
     return search(problem, walks, recipe.search,
                   lambda found: problem.trace.walked(found.value), in_rounds)
-
-
-def _is_plain(problem: Problem) -> bool:
-    """Whether numbers of blocks do not matter: cuts, equal limits, no fixed or initial blocks."""
-    wanted = problem.constraints
-    alike = problem.balance.are_alike and problem.objective.rules.is_cut
-    return alike and wanted.fixed is None and wanted.initial is None
 
 
 def walk_of(problem: Problem, recipe: Recipe) -> Walk:

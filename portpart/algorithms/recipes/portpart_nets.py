@@ -26,7 +26,6 @@ from portpart.algorithms.coarsening import (
 from portpart.algorithms.initial import GROWING_ON_NETS, InitialOptions
 from portpart.algorithms.refinement import FlowOptions, RefinementOptions
 from portpart.algorithms.refinement.nets import ORDERS
-from portpart.backends.programs import Array
 from portpart.options import changed, derived, option, option_class
 from portpart.primitives import put_to
 
@@ -171,15 +170,9 @@ def portpart_nets(problem: multilevel.Problem, config: HypergraphConfig) -> mult
     passes = config.refinement.passes
     first, *others = cluster_rules(problem.graph, coarsest, problem.balance.cluster_limit(coarsest),
                                    config.clustering, problem.num_blocks, NetProposals(config.nets))
+    together = (None if config.communities is None or problem.constraints.initial is not None else
+                communities(problem.graph, problem.seed, config.communities))
     return multilevel.Recipe(
         config.coarsening, first, multilevel.start_from_pool(problem, config.initial, passes),
         multilevel.jet_refiner(problem, config.refinement, config.order), passes, config.search,
-        contraction=contract_in_walk, communities=communities_of(problem, config),
-        flows=config.flows).in_turn(others)
-
-
-def communities_of(problem: multilevel.Problem, config: HypergraphConfig) -> Array | None:
-    """Return the communities, if they are used."""
-    if config.communities is None or problem.constraints.initial is not None:
-        return None
-    return communities(problem.graph, problem.seed, config.communities)
+        contraction=contract_in_walk, communities=together, flows=config.flows).in_turn(others)

@@ -221,7 +221,7 @@ class Group:
         self._plan = [(at, slot.dtype, slot.is_array and not slot.words and slot.dtype is not None,
                        slot) for at, slot in enumerate(slots)]
         self._fields = list(fields)
-        self._known: list[tuple[Callable[[], Any], int]] = [(_no_array, 0)] * len(fields)
+        self._known: list[tuple[Callable[[], Any], int]] = [(object, 0)] * len(fields)
         self._layouts: dict[int, tuple[dict[str, Slice], list[int] | None]] = {}
         self.num_numbers = sum(slot.words for slot in slots)
         self.num_words = sum(not slot.words for slot in slots)
@@ -295,10 +295,6 @@ class Group:
 
 NONE = array("q")
 """No numbers."""
-
-
-def _no_array() -> None:
-    """Return None: the cached array of a slot that has not been bound."""
 
 
 def add_numbers(slot: Slot, values: Sequence[int], numbers: array[int]) -> None:
