@@ -85,7 +85,7 @@ def partition_ranks(graph: DistributedGraph, balance: Balance, config: PortpartC
     gathers the whole graph and continues as one device does.
     """
     require_possible(config)
-    fold = fold or fold_for(graph.space)
+    fold = fold or fold_for(graph)
     problem: Problem[Any] = Problem(cast(Any, graph), balance, seed, trace, wanted)
     if fold.takes(graph) or _is_special(graph, balance):
         return _of_whole(graph, problem, config)

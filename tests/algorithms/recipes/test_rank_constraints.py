@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 
 import portpart
 from portpart import generators
-from portpart.algorithms.coarsening.ranks.hierarchy import Fold, fold_for
+from portpart.algorithms.coarsening.ranks.hierarchy import CPU_FOLD, Fold
 from portpart.algorithms.multilevel.problem import Constraints
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.recipes.nearby_owners import MoveRule
@@ -154,8 +154,7 @@ def test_blocks_that_are_given_lead_to_the_partition_of_one_device(name, proposa
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("fold", [SOME, fold_for(portpart.space("cpu"))], indirect=True,
-                         ids=["some", "default"])
+@pytest.mark.parametrize("fold", [SOME, CPU_FOLD], indirect=True, ids=["some", "default"])
 def test_where_levels_fold_does_not_matter(fold):
     graph = WHOLE["weighted"]
     n = graph.num_vertices

@@ -29,8 +29,8 @@ from portpart.algorithms.coarsening import (
 from portpart.algorithms.coarsening.ranks.clustering import cluster_ranks
 from portpart.algorithms.coarsening.ranks.contraction import contract_ranks
 from portpart.backends import language as kl
-from portpart.backends.communication import Communicator, once, planned
-from portpart.backends.programs import Array, ExecutionSpace
+from portpart.backends.communication import Communicator, keepers, once, planned
+from portpart.backends.programs import Array
 from portpart.graphs import Graph
 from portpart.graphs.ranks import DistributedGraph, Route
 from portpart.primitives import Talk, converted, held, lower_bound
@@ -62,10 +62,15 @@ class Fold(NamedTuple):
 CPU_FOLD, GPU_FOLD = Fold(1 << 18, 1 << 22), Fold(10_000_000, 150_000_000)
 """Sizes up to which one device coarsens a graph faster than ranks exchange messages."""
 
+SHARED_GPU_FOLD = Fold(1 << 27, 1 << 30)
+"""The same for ranks that share a GPU and take turns there, up to what its memory has space for."""
 
-def fold_for(space: ExecutionSpace) -> Fold:
-    """Return the sizes up to which graphs are gathered on a device by default."""
-    return CPU_FOLD if space.kind == "cpu" else GPU_FOLD
+
+def fold_for(graph: DistributedGraph) -> Fold:
+    """Return the sizes up to which graphs are gathered by default.  All ranks call it."""
+    if graph.space.kind == "cpu":
+        return CPU_FOLD
+    return GPU_FOLD if any(keepers(graph.comm, graph.space)) else SHARED_GPU_FOLD
 
 
 def coarsen_ranks(graph: DistributedGraph, coarsest: int, limit: int,
@@ -96,7 +101,7 @@ def coarsen_ranks(graph: DistributedGraph, coarsest: int, limit: int,
         Finest first.  Gathered levels have a `Graph`, the same on all ranks.  Cluster maps of the
         others are those of own vertices and ghosts, with the names of coarse vertices.
     """
-    fold = fold or fold_for(graph.space)
+    fold = fold or fold_for(graph)
     max_weight = weight_rule(graph, coarsest, limit, options)
 
     weight_type = graph.totals.weight_sum_dtype
