@@ -115,8 +115,10 @@ def metis_partition(matrix: csr_array, vertex_weights: np.ndarray | None, num_bl
     shuffled = matrix[order][:, order]
     shuffled.sort_indices()
     adjacency = pymetis.CSRAdjacency(shuffled.indptr, shuffled.indices)
-    ufactor = _ufactor(min(imbalance, MAX_METIS_IMBALANCE), num_blocks if recursive else 2)
-    options = pymetis.Options(seed=seed % 2**31, ufactor=ufactor)
+    # the imbalance of one bisection, so that all make `imbalance`; the k-way method divides once
+    depth = math.log2(num_blocks) if recursive else 1
+    of_one = (1 + min(imbalance, MAX_METIS_IMBALANCE)) ** (1 / depth) - 1
+    options = pymetis.Options(seed=seed % 2**31, ufactor=max(1, round(1000 * of_one)))
     with silenced_c_stdout():
         _, shuffled_part = pymetis.part_graph(
             num_blocks, adjacency, eweights=scaled(np.maximum(shuffled.data, 1)),
@@ -127,15 +129,6 @@ def metis_partition(matrix: csr_array, vertex_weights: np.ndarray | None, num_bl
     part = np.empty(n, np.int32)
     part[order] = shuffled_part
     return part
-
-
-def _ufactor(imbalance: float, num_blocks: int) -> int:
-    """Return the imbalance of one bisection, in thousandths, so that all make `imbalance`.
-
-    The k-way method divides once, like one bisection.
-    """
-    depth = math.log2(num_blocks)
-    return max(1, round(1000 * ((1 + imbalance) ** (1 / depth) - 1)))
 
 
 def scaled(weights: np.ndarray) -> np.ndarray:

@@ -100,16 +100,13 @@ def _grown_on_copies(coarsest: AnyGraph, plain: Graph, count: int, goals: np.nda
     labels = None if label is None else [level.label for level in levels
                                          if level.label is not None]
     shown: Sequence[AnyLevel] = levels
-    if isinstance(coarsest, Hypergraph) and tell_enough(coarsest, plain, options):
+    # nets must be worth the pins that are examined, compared with the clique graph
+    if isinstance(coarsest, Hypergraph) and (
+            seen_by_vertex(coarsest) <= options.max_pins_per_arc * max(1, plain.mean_degree)):
         shown = with_nets(coarsest, count, levels, options)
     found = grown_on(shown, np.tile(goals, count), np.tile(balance.limits, count), options, seed,
                      splits_side_by_side(splits, count, k), labels, count)
     return found if count == 1 else _of_copies(space, found.reshape(-1), n, count, k)
-
-
-def tell_enough(hypergraph: Hypergraph, plain: Graph, options: GrowingOptions) -> bool:
-    """Whether nets are worth the pins that must be examined, compared with the clique graph."""
-    return seen_by_vertex(hypergraph) <= options.max_pins_per_arc * max(1, plain.mean_degree)
 
 
 def _of_copies(space: ExecutionSpace, parts: Array, n: int, count: int,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,7 +63,7 @@ PAGE_LENGTH = 64
 """Number of outcomes that are read together."""
 
 
-class RefinementOutcome:
+class RefinementOutcome(Mapping[str, int]):
     """The outcome of one run, a number by name.  Reading one waits for all runs so far.
 
     ``cut``; ``overload``, the maximum by which a block exceeds its limit; ``balanced``, whether all
@@ -74,6 +75,12 @@ class RefinementOutcome:
 
     def __getitem__(self, name: str) -> int:
         return self._page.row(self._index)[NAMES.index(name)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(NAMES)
+
+    def __len__(self) -> int:
+        return WORDS
 
 
 class Outcomes:
