@@ -21,6 +21,7 @@ from portpart.backends import language
 from portpart.backends.communication.exchange import COMM, communicator_of, perform
 from portpart.backends.language import Kernel, Word
 from portpart.backends.language.parameters import KernelParameter, flat_parameters
+from portpart.backends.language.words import CASTS
 from portpart.backends.programs.arguments import Bindings
 from portpart.backends.programs.interface import Array, Executable
 from portpart.backends.programs.program import Program
@@ -28,7 +29,7 @@ from portpart.backends.programs.steps import Branch, Element, Launch, Slot, Step
 from portpart.primitives.hashing import mixed
 from tests.helpers.emulation.barriers import Barrier, Lone, Turns
 from tests.helpers.emulation.host_cuda import HostCudaSpace
-from tests.helpers.emulation.races import Elements, UsedElement, watched
+from tests.helpers.emulation.races import ATOMIC, Elements, note, watched
 
 MASK = 2**64 - 1
 
@@ -94,22 +95,19 @@ class _Team:
         """The same memory; races of lanes for its elements raise errors."""
         return watched(array, self.use) if self.size > 1 else array
 
-    def use(self, elements: Elements, place: Any, way: str) -> None:
+    def use(self, elements: Elements, place: Any, way: int) -> None:
         """Note that the lane that calls this uses an element; raises if lanes race for it.
 
         Sums and the like over a team do not count as meeting: within a warp they are shuffles,
         which order no accesses to memory.
         """
         lane = self.here()
-        use = self.met[lane], lane, "atomic" if self.in_atomic[lane] else way
-        element = elements.get(place)
-        if element is not None and element.last == use:
-            return  # most uses are like the one before
+        way = ATOMIC if self.in_atomic[lane] else way
         if self.noting is None:
-            elements.setdefault(place, element or UsedElement()).note(use)
+            note(elements, place, way, self.met[lane], lane)
             return
         with self.noting:
-            elements.setdefault(place, UsedElement()).note(use)
+            note(elements, place, way, self.met[lane], lane)
 
     def words(self) -> dict[Word, Callable[..., Any]]:
         """What the words of the language do in this team, if not what they do for one lane."""
@@ -141,6 +139,10 @@ class _Team:
                 finally:
                     self.in_atomic[lane] = 0
         return call
+
+
+for _cast in CASTS:  # kernels name the elements of their arrays by these words, too
+    vars(getattr(language, _cast).plain)["name"] = _cast
 
 
 Field = tuple[str, list[tuple[str, Any]], str, Any]
@@ -191,9 +193,12 @@ def bundled(kernel: Kernel, flat: list[Any]) -> list[Any]:
 def _speaking(words: dict[Word, Callable[..., Any]], mixes: bool) -> Iterator[None]:
     """Give words other meanings for a while; the hash is exact in 64 bits.
 
-    With `mixes`, a lane may stop anywhere for others, else it goes on until it waits for them.
+    Kernels find the meanings of all words in the places of the words: each is one call less. With
+    `mixes`, a lane may stop anywhere for others, else it goes on until it waits for them.
     """
     before = {word: word.plain for word in words}
+    offered = vars(language)
+    as_words = {name: word for name, word in offered.items() if isinstance(word, Word)}
     plain_mixed = mixed.function
     interval = sys.getswitchinterval()
     try:
@@ -202,8 +207,10 @@ def _speaking(words: dict[Word, Callable[..., Any]], mixes: bool) -> Iterator[No
         mixed.function = _mixed
         for word, meaning in words.items():
             word.plain = meaning
+        offered.update({name: word.plain for name, word in as_words.items()})
         yield
     finally:
+        offered.update(as_words)
         sys.setswitchinterval(interval)
         mixed.function = plain_mixed
         for word, meaning in before.items():

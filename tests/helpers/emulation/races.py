@@ -7,41 +7,40 @@ from typing import Any
 
 import numpy as np
 
-Use = tuple[int, int, str]
-"""How often a lane has met the others, which lane it is, and how it uses an element."""
+READ, ATOMIC, WRITE = 1, 2, 3
+"""How an element is used, and where the lanes that do so stand in its uses."""
+
+Uses = list[int]
+"""How often lanes had met when an element was last used, and which have used it since: a bit for
+each lane, a number for each way.
+"""
+
+Elements = dict[Hashable, Uses]
+Note = Callable[[Elements, Any, int], None]
+"""``note(elements, place, way)``: the element at `place` is about to be read or written."""
 
 _get, _set = np.ndarray.__getitem__, np.ndarray.__setitem__
 
 
-class UsedElement:
-    """Which lanes have used an element since they last met, in each way."""
+def note(elements: Elements, place: Any, way: int, meeting: int, lane: int) -> None:
+    """Note how a lane, which has met the others so often, uses an element.
 
-    def __init__(self) -> None:
-        self.last: Use = (-1, -1, "")
-        self.lanes: dict[str, set[int]] = {}
-
-    def note(self, use: Use) -> None:
-        """Note a use.
-
-        Lanes may read together, or add together by "atomic"; all else in between two meetings
-        raises AssertionError, whatever the lanes really did first.
-        """
-        before, self.last = self.last, use
-        meeting, lane, way = use
-        if meeting != before[0]:
-            self.lanes = {way: {lane}}
-            return
-        self.lanes.setdefault(way, set()).add(lane)
-        if way == "read" and len(self.lanes) == 1:
-            return
-        if any(lanes - {lane} and (way != other or way == "write")
-               for other, lanes in self.lanes.items()):
-            raise AssertionError(f"lanes race for an element of an array: {self.lanes}")
-
-
-Elements = dict[Hashable, UsedElement]
-Note = Callable[[Elements, Any, str], None]
-"""``note(elements, place, way)``: the element at `place` is about to be read or written."""
+    Lanes may read together, or add together by atomics; all else in between two meetings raises
+    AssertionError, whatever the lanes really did first.
+    """
+    own, uses = 1 << lane, elements.get(place)
+    if uses is None or uses[0] != meeting:
+        uses = elements[place] = [meeting, 0, 0, 0]
+        uses[way] = own
+        return
+    if uses[way] & own:
+        return  # it was allowed then, and others have raised what it forbids them
+    uses[way] |= own
+    _, reads, atomics, writes = uses
+    others = (0, atomics | writes, reads | writes, reads | atomics | writes)[way]
+    if others & ~own:
+        raise AssertionError("lanes race for an element of an array: of the lanes, as bits, "
+                             f"{reads:b} read, {atomics:b} use atomics, {writes:b} write")
 
 
 class _Watched(np.ndarray):
@@ -51,11 +50,11 @@ class _Watched(np.ndarray):
     elements: Elements
 
     def __getitem__(self, place: Any) -> Any:
-        self.note(self.elements, place, "read")
+        self.note(self.elements, place, READ)
         return _get(self, place)
 
     def __setitem__(self, place: Any, value: Any) -> None:
-        self.note(self.elements, place, "write")
+        self.note(self.elements, place, WRITE)
         _set(self, place, value)
 
 
