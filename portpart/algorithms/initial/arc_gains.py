@@ -60,20 +60,19 @@ def begin_key(i, graph: Csr, candidates: Candidates, attempts: Attempts, state: 
     c = i // n
     v = i % n
     here = side_at(c * n + candidates.place[i], attempts)
-    outside = kl.int64(0)
+    total = kl.int64(0)
     inside = kl.int64(0)
     for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
         w = c * n + graph.targets[arc]
         if candidates.part[w] == candidates.part[i]:
             weight = kl.value_or(graph.weights, arc, 1) >> state.keys.weight_shift
-            if side_at(c * n + candidates.place[w], attempts) == here:
-                inside += weight
-            else:
-                outside += weight
-    outside = kl.team_sum(outside)
-    gain = outside - kl.team_sum(inside)
-    keep_first_key(i, here, gain, outside if here == 0 else kl.int64(0), candidates, attempts,
-                   state)
+            there = side_at(c * n + candidates.place[w], attempts)
+            total += weight
+            inside += weight if there == here else kl.int64(0)  # a branch is hard to predict
+    inside = kl.team_sum(inside)
+    outside = kl.team_sum(total) - inside
+    keep_first_key(i, here, outside - inside, outside if here == 0 else kl.int64(0), candidates,
+                   attempts, state)
 
 
 @kl.device

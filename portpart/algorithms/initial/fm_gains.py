@@ -329,9 +329,8 @@ def keep_best(q, bisection: Bisection, attempts: AttemptScratch):
         slot = bisection.groups + there * groups_of(bisection) + g
         now = attempts.key[bisection.own + q]
         before = attempts.best[slot]
-        if now > before:
-            attempts.best[slot] = now
-        elif now != before and position_in(now ^ before, 0, bisection.bits) == 0:
+        attempts.best[slot] = max(now, before)  # a branch is hard to predict
+        if now < before and position_in(now ^ before, 0, bisection.bits) == 0:
             attempts.best[slot] = best_in_group(bisection.lower + GROUP * g, there, bisection,
                                                 attempts)
 
