@@ -1,4 +1,8 @@
-from .bisection import splits_of as splits_of, splits_side_by_side as splits_side_by_side
+from .bisection import (
+    halvings as halvings,
+    splits_of as splits_of,
+    splits_side_by_side as splits_side_by_side,
+)
 from .deep_multilevel import grown_partitions as grown_partitions, seen_by_vertex as seen_by_vertex
 from .fixed_vertices import (
     FreeCapacity as FreeCapacity,

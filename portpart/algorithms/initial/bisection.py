@@ -77,13 +77,16 @@ def splits_of(num_blocks: int, split: Callable[[int, int], tuple[int, int]] = ha
     level_begin : numpy.ndarray of int64
         Where levels begin in `rows`, and the end of the last one.
     """
-    return _halvings(num_blocks) if split is halved else _splits(num_blocks, split)
+    return halvings(num_blocks) if split is halved else _splits(num_blocks, split)
 
 
 @lru_cache(maxsize=64)
-def _halvings(num_blocks: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return cached bisections into halves, because making them is a loop over all blocks."""
-    made = _splits(num_blocks, halved)
+def halvings(num_blocks: int, count: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """Return cached bisections into halves, also for several ranges of blocks.
+
+    Making them is a loop over all blocks.
+    """
+    made = splits_side_by_side(_splits(num_blocks, halved), count, num_blocks)
     for array in made:
         array.flags.writeable = False
     return made

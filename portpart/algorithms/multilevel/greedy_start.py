@@ -29,8 +29,8 @@ from portpart.algorithms.initial import (
     GrowingOptions,
     grown_partition,
     grown_partitions,
+    halvings,
     seen_by_vertex,
-    splits_of,
     splits_side_by_side,
 )
 from portpart.algorithms.multilevel.problem import FREE
@@ -71,7 +71,6 @@ def grown_parts(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, s
         Bisections down to single blocks, as returned by `splits_of`.
     """
     goals = np.ones(balance.num_blocks) if balance.shares is None else balance.shares
-    splits = splits_of(balance.num_blocks) if splits is None else splits
     plain = plain_graph(coarsest)
     found: list[Array] = []
     wanted, share = (options.num_hierarchies(balance.num_blocks),
@@ -91,7 +90,7 @@ def max_copies(num_arcs: int) -> int:
 
 def _grown_on_copies(coarsest: AnyGraph, plain: Graph, count: int, goals: np.ndarray,
                      balance: Balance, options: GrowingOptions, seed: int,
-                     splits: Splits) -> Array:
+                     splits: Splits | None) -> Array:
     """Return partitions grown on one hierarchy of `count` copies, in the order of the copies."""
     space, n, k = coarsest.space, coarsest.num_vertices, balance.num_blocks
     label = repeated(space, space.full(n, 0, np.int32), count, k) if count > 1 else None
@@ -104,8 +103,9 @@ def _grown_on_copies(coarsest: AnyGraph, plain: Graph, count: int, goals: np.nda
     if isinstance(coarsest, Hypergraph) and (
             seen_by_vertex(coarsest) <= options.max_pins_per_arc * max(1, plain.mean_degree)):
         shown = with_nets(coarsest, count, levels, options)
+    splits = halvings(k, count) if splits is None else splits_side_by_side(splits, count, k)
     found = grown_on(shown, np.tile(goals, count), np.tile(balance.limits, count), options, seed,
-                     splits_side_by_side(splits, count, k), labels, count)
+                     splits, labels, count)
     return found if count == 1 else _of_copies(space, found.reshape(-1), n, count, k)
 
 
