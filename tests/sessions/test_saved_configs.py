@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from random import Random
 from types import NoneType
@@ -77,9 +78,13 @@ def places(options: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
         yield prefix + each.name, options
 
 
+hints_of = cache(get_type_hints)
+"""The types of all fields of a class, which are read from its text each time."""
+
+
 def drawn(random: Random, options: Any, name: str) -> Any:
     """A value that the field may have by its type and range."""
-    hint = get_type_hints(type(options))[name]
+    hint = hints_of(type(options))[name]
     kind = random.choice(get_args(hint) if NoneType in get_args(hint) else [hint])
     allowed = next(each for each in fields(options) if each.name == name).metadata["range"]
     if kind is NoneType:

@@ -44,8 +44,9 @@ COMPILER = shutil.which("g++") or shutil.which("clang++") or shutil.which("c++")
 FLAGS = ("-std=c++17", "-Og", "-pipe", "-w", "-fno-strict-aliasing", "-ffp-contract=off", "-shared",
          "-fPIC", "-fno-semantic-interposition", "-fno-exceptions", "-fno-rtti",
          "-fno-asynchronous-unwind-tables")
-LIBRARIES = ("-nostdlib", "-lgcc", "-lm") if sys.platform == "linux" else ()
-"""All that generated code may call; that of C++ would take a seventh of the time."""
+LIBRARIES = ("-nostdlib", "-lgcc") if sys.platform == "linux" else ()
+"""All that generated code may call, besides functions for numbers, which Python has loaded; that of
+C++ would take a seventh of the time."""
 
 NO_COMPILER = "no C++ compiler found (looked for g++, clang++, c++)"
 
