@@ -1,10 +1,22 @@
-"""``python -m portpart``: the command line where the entry point is not on the path."""
+"""The process of the command line; ``python -m portpart`` if the entry point is not on the path."""
 
 from __future__ import annotations
 
+import os
 import sys
 
-from portpart.cli.process import run
+
+def run() -> int:
+    """Run the command line; return the exit code, if Python itself must end.
+
+    OpenBLAS starts a thread for each core when NumPy is imported, which takes up to a quarter of
+    the time of a small call. Commands hardly multiply matrices.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    from portpart.cli import process
+
+    return process.run()
+
 
 if __name__ == "__main__":
     sys.exit(run())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
@@ -50,6 +51,18 @@ def test_where_somebody_waits_python_ends_as_usual(code: str) -> None:
     done = ended(code)
     assert (done.returncode, done.stderr) == (0, "")
     assert ("joined at last" in done.stdout) == ("joined at last" in code)
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="threads are not listed")
+def test_numpy_starts_no_threads() -> None:
+    code = "import os, sys\nfrom portpart.__main__ import run\nend = os._exit\n" \
+           "os._exit = lambda code: (print(os.listdir('/proc/self/task')), sys.stdout.flush(), " \
+           "end(code))\nsys.argv = ['portpart', 'algorithms', 'jet']\nrun()"
+    environment = {name: value for name, value in os.environ.items()
+                   if name != "OPENBLAS_NUM_THREADS"}
+    done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True,
+                          check=True, cwd=ROOT, env=environment)
+    assert len(ast.literal_eval(done.stdout.splitlines()[-1])) == 1
 
 
 def test_a_profile_is_shown() -> None:
