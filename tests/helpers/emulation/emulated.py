@@ -261,11 +261,11 @@ def _coarsened(space: ExecutionSpace, case: Case) -> np.ndarray:
 
 
 def _contracted(space: ExecutionSpace, case: Case) -> np.ndarray:
-    """All rows of a coarser graph of more clusters than a tile has."""
+    """All rows of a coarser graph of more clusters than a tile has, each sorted."""
     ids = np.arange(2100)
     coarse = contract(generators.grid_2d(1, len(ids)).to(space),
                       clusters_of(space, ids // 2, len(ids) // 2))
-    return np.concatenate([oracles.host(array) for array in coarse.arrays.values()])
+    return np.concatenate([np.ravel(sorted(oracles.arcs(coarse))), oracles.vertex_weights(coarse)])
 
 
 def _coarsened_by_ranks(space: ExecutionSpace, case: Case) -> np.ndarray:
