@@ -1,5 +1,5 @@
 from .bisection import (
-    halvings as halvings,
+    bisections_into_halves as bisections_into_halves,
     splits_of as splits_of,
     splits_side_by_side as splits_side_by_side,
 )

@@ -77,11 +77,11 @@ def splits_of(num_blocks: int, split: Callable[[int, int], tuple[int, int]] = ha
     level_begin : numpy.ndarray of int64
         Where levels begin in `rows`, and the end of the last one.
     """
-    return halvings(num_blocks) if split is halved else _splits(num_blocks, split)
+    return bisections_into_halves(num_blocks) if split is halved else _splits(num_blocks, split)
 
 
 @lru_cache(maxsize=64)
-def halvings(num_blocks: int, count: int = 1) -> tuple[np.ndarray, np.ndarray]:
+def bisections_into_halves(num_blocks: int, count: int = 1) -> tuple[np.ndarray, np.ndarray]:
     """Return cached bisections into halves, also for several ranges of blocks.
 
     Making them is a loop over all blocks.

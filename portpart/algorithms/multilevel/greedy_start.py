@@ -27,9 +27,9 @@ from portpart.algorithms.final_balance import host_vertex_weights
 from portpart.algorithms.initial import (
     FreeCapacity,
     GrowingOptions,
+    bisections_into_halves,
     grown_partition,
     grown_partitions,
-    halvings,
     seen_by_vertex,
     splits_side_by_side,
 )
@@ -103,7 +103,8 @@ def _grown_on_copies(coarsest: AnyGraph, plain: Graph, count: int, goals: np.nda
     if isinstance(coarsest, Hypergraph) and (
             seen_by_vertex(coarsest) <= options.max_pins_per_arc * max(1, plain.mean_degree)):
         shown = with_nets(coarsest, count, levels, options)
-    splits = halvings(k, count) if splits is None else splits_side_by_side(splits, count, k)
+    splits = (bisections_into_halves(k, count) if splits is None else
+              splits_side_by_side(splits, count, k))
     found = grown_on(shown, np.tile(goals, count), np.tile(balance.limits, count), options, seed,
                      splits, labels, count)
     return found if count == 1 else _of_copies(space, found.reshape(-1), n, count, k)
