@@ -26,9 +26,9 @@ from tests.helpers.threads import compile_here, use_threads_at_once
 use_threads_at_once()
 compile_here()
 
-NEW_OBJECTS = 20_000
+NEW_OBJECTS = 100_000
 """New objects before Python looks for garbage. Kernels and their programs are many objects that
-stay: with Python's own 700, the collector takes a twentieth of the time of all tests.
+stay: with Python's own 700, the collector takes a twentieth of the time of some tests.
 """
 
 
