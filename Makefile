@@ -158,7 +158,8 @@ LARGE = vtk nvidia-cuda-nvrtc nvidia-cuda-nvrtc-cu12
 
 $(VENV)/.has-dev: pyproject.toml | $(VENV)/bin/python
 	$(PY) -m pip install $(PIP) --no-deps $(LARGE) >/dev/null 2>&1 & \
-	    PYTHONWARNINGS=ignore $(PY) -m pip install $(PIP) --editable .; wait
+	    PYTHONWARNINGS=ignore $(PY) -m pip install $(PIP) --editable .; \
+	    status=$$?; wait; exit $$status
 	$(PY) -m pip install $(PIP) 'portpart[dev]'
 	@touch $@
 

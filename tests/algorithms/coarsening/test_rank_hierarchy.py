@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -12,8 +13,15 @@ from portpart import backends, generators
 from portpart.algorithms.coarsening.clustering import cluster_rule
 from portpart.algorithms.coarsening.hierarchy import coarsen
 from portpart.algorithms.coarsening.options import ClusteringOptions
-from portpart.algorithms.coarsening.ranks.hierarchy import Fold, coarsen_ranks
-from portpart.backends.communication import Local
+from portpart.algorithms.coarsening.ranks.hierarchy import (
+    CPU_FOLD,
+    GPU_FOLD,
+    SHARED_GPU_FOLD,
+    Fold,
+    coarsen_ranks,
+    fold_for,
+)
+from portpart.backends.communication import Communicator, Local, One
 from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
 from portpart.graphs.ranks.distribution import distributed
@@ -157,3 +165,24 @@ def test_labels_are_gathered_where_the_finest_graph_is_folded(kinds):
        st.sampled_from([(), (3,), (9, 3)]))
 def test_levels_of_any_graph(drawn, seed, fold, kinds):
     check(*drawn, seed, stop_at=3, fold=fold, labels=labels_of(drawn[0], *kinds))
+
+
+class Place(NamedTuple):
+    """What tells spaces of ranks apart."""
+
+    kind: str
+    number: int
+
+
+@pytest.mark.parametrize(("numbers", "expected"), [
+    ((0, 0, 0), SHARED_GPU_FOLD), ((0, 1, 2), GPU_FOLD), ((0, 0, 1), GPU_FOLD)])
+def test_ranks_gather_large_levels_only_if_they_share_a_gpu(numbers: tuple[int, ...],
+                                                           expected: Fold) -> None:
+    """A single rank does not take turns, and CPUs have one fold."""
+    def fold(kind: str, comm: Communicator) -> Fold:
+        graph: Any = SimpleNamespace(comm=comm, space=Place(kind, numbers[comm.rank]))
+        return fold_for(graph)
+
+    assert Local(3).run(lambda comm: fold("cuda", comm)) == [expected] * 3
+    assert Local(3).run(lambda comm: fold("cpu", comm)) == [CPU_FOLD] * 3
+    assert fold("cuda", One()) == GPU_FOLD

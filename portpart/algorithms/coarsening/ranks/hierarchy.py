@@ -70,7 +70,8 @@ def fold_for(graph: DistributedGraph) -> Fold:
     """Return the sizes up to which graphs are gathered by default.  All ranks call it."""
     if graph.space.kind == "cpu":
         return CPU_FOLD
-    return GPU_FOLD if any(keepers(graph.comm, graph.space)) else SHARED_GPU_FOLD
+    take_turns = graph.comm.size > 1 and not any(keepers(graph.comm, graph.space))
+    return SHARED_GPU_FOLD if take_turns else GPU_FOLD
 
 
 def coarsen_ranks(graph: DistributedGraph, coarsest: int, limit: int,
