@@ -28,6 +28,7 @@ from portpart.backends.programs import Bound
 
 _SYMBOL = "@symbol@"
 DIRECT, PACKED, STEP = "direct", "packed", "step"
+WARP = 32
 
 
 @dataclass(frozen=True)
@@ -133,10 +134,10 @@ def _from_row(typed: TypedFunction, team: int, head: str, block: str = "") -> st
     lines = ["    const int64 count = *pp::argument<int64*>(row, 0);"]
     for position, (name, kind) in enumerate(typed.arguments.items()):
         if position > 0 and kind is not ABSENT:
-            value = f"pp::argument<{_declared(kind)}>(row, {position})"
-            lines.append(f"    const {_declared(kind)} {names(name)} = {value};"
-                         if not isinstance(kind, ArrayType) else
-                         f"    {_declared(kind)} const {names(name)} = {value};")
+            lines.append(f"    {kind.dtype}* const {names(name)} = "
+                         f"pp::array<{kind.dtype}>(row, {position});"
+                         if isinstance(kind, ArrayType) else
+                         f"    const {kind} {names(name)} = pp::argument<{kind}>(row, {position});")
     given = f", uint32 {block}" if block else ""
     return "\n".join([f"{head}(const int64* row{given})", "{", *lines,
                       _items(typed, names, team, block), "}"])
@@ -145,17 +146,20 @@ def _from_row(typed: TypedFunction, team: int, head: str, block: str = "") -> st
 def _items(typed: TypedFunction, names: NameTable, own: int, block: str = "") -> str:
     """Return the loop of a team of `own` lanes over its work items.
 
-    A barrier keeps lanes that have finished an item from changing arrays that other lanes still
-    read.
+    The teams of a warp begin each item together.  Otherwise those that finished an item first would
+    stay apart from the others, and the warp would execute what follows once for each of them.  A
+    barrier also keeps lanes from changing arrays that other lanes of their team still read.
     """
     _, *rest = typed.arguments.items()
     passed = ", ".join(["item", *(names(name) for name, kind in rest if kind is not ABSENT)])
     team = f"{_SYMBOL}_::TEAM"
     reuses = own > 1 and shared_arrays(typed.function.team_arrays)
-    barrier = f"        pp::team_sync<{team}>();\n" if reuses else ""
-    return (f"    for (int64 item = pp::first_item<{team}>({block}); item < count;"
-            f" item += pp::item_stride<{team}>()) {{\n"
-            f"        {_SYMBOL}_::body({passed});\n{barrier}"
+    barrier = f"        pp::meet<{team}>();\n" if reuses or 1 < own < WARP else ""
+    first = names.fresh("first")
+    return (f"    for (int64 {first} = pp::first_item<{team}>({block}); {first} < count;"
+            f" {first} += pp::item_stride<{team}>()) {{\n"
+            f"        const int64 item = {first} + pp::team_in_warp<{team}>();\n"
+            f"        if (item < count) {_SYMBOL}_::body({passed});\n{barrier}"
             "    }")
 
 

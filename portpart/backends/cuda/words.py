@@ -26,6 +26,15 @@ __device__ __forceinline__ int64 clz(uint64 x) { return __clzll(int64(x)); }
 _DEVICE_ATOMICS = """
 namespace pp {
 
+// An array of a row.  It is not in scratch memory, so the compiler may load from it before a store
+// there.
+template <class T> __device__ __forceinline__ T* array(const int64* row, int position)
+{
+    T* const found = argument<T*>(row, position);
+    __builtin_assume(__isGlobal(found));
+    return found;
+}
+
 // CUDA's atomics know no signed 64-bit sum and no signed 64-bit exchange; the bits are the same.
 template <class T> struct AtomicWord { typedef T type; };
 template <> struct AtomicWord<int64> { typedef uint64 type; };
@@ -96,15 +105,21 @@ namespace pp {
 const int WARP = 32;
 const int BLOCK = 256;
 
+// The first item of the own warp.
 template <int TEAM> __device__ __forceinline__ int64 first_item()
 {
-    return (int64(blockIdx.x) * BLOCK + threadIdx.x) / TEAM;
+    if (TEAM > WARP) return blockIdx.x;
+    return (int64(blockIdx.x) * BLOCK + threadIdx.x) / WARP * (WARP / TEAM);
 }
 // The same where warps are dealt to blocks in turn: short lists are work for all multiprocessors.
 template <int TEAM> __device__ __forceinline__ int64 first_item(uint32 block)
 {
     if (TEAM > WARP) return block;
-    return ((threadIdx.x / WARP * gridDim.x + block) * WARP + threadIdx.x % WARP) / TEAM;
+    return (threadIdx.x / WARP * gridDim.x + block) * (WARP / TEAM);
+}
+template <int TEAM> __device__ __forceinline__ int64 team_in_warp()
+{
+    return TEAM < WARP ? threadIdx.x % WARP / TEAM : 0;
 }
 template <int TEAM> __device__ __forceinline__ int64 item_stride()
 {
@@ -130,6 +145,12 @@ template <int TEAM> __device__ __forceinline__ void team_sync()
 {
     if (TEAM > WARP) __syncthreads();
     if (TEAM > 1 && TEAM <= WARP) __syncwarp(members<TEAM>());
+}
+
+// A barrier of the own team, and of all teams of a warp.
+template <int TEAM> __device__ __forceinline__ void meet()
+{
+    if (TEAM > WARP) __syncthreads(); else __syncwarp();
 }
 
 // Shuffles move 32 and 64 bits; narrower values travel as int.

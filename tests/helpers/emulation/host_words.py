@@ -36,9 +36,15 @@ inline int64 clz(uint64 x) { return x == 0 ? 64 : __builtin_clzll(x); }
 _HOST_TEAM = """
 namespace pp {
 
+template <class T> inline T* array(const int64* row, int position)
+{
+    return argument<T*>(row, position);
+}
 template <int TEAM> inline int64 first_item(uint32 = 0) { return 0; }
 inline uint32 block_for(uint32, uint32) { return 0; }
 template <int TEAM> inline int64 item_stride() { return 1; }
+template <int TEAM> inline int64 team_in_warp() { return 0; }
+template <int TEAM> inline void meet() {}
 template <int TEAM> inline int64 lane() { return 0; }
 template <int TEAM> inline int64 team_size() { return 1; }
 template <int TEAM, class T, int SIZE, int NUMBER> inline T* team_array()

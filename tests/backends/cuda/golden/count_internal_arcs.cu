@@ -1,4 +1,4 @@
-namespace count_internal_arcs_467007cf_ {
+namespace count_internal_arcs_18a2323a_ {
 
 constexpr int TEAM = 1;
 
@@ -14,23 +14,25 @@ __device__ __forceinline__ void body(int64 v, int32* offsets, int32* targets, in
     internal[v] = same;
 }
 
-}  // namespace count_internal_arcs_467007cf_
+}  // namespace count_internal_arcs_18a2323a_
 
-extern "C" __global__ void __launch_bounds__(256) count_internal_arcs_467007cf(int64 count, int32* offsets, int32* targets, int32* part, int64* internal)
+extern "C" __global__ void __launch_bounds__(256) count_internal_arcs_18a2323a(int64 count, int32* offsets, int32* targets, int32* part, int64* internal)
 {
-    for (int64 item = pp::first_item<count_internal_arcs_467007cf_::TEAM>(); item < count; item += pp::item_stride<count_internal_arcs_467007cf_::TEAM>()) {
-        count_internal_arcs_467007cf_::body(item, offsets, targets, part, internal);
+    for (int64 first = pp::first_item<count_internal_arcs_18a2323a_::TEAM>(); first < count; first += pp::item_stride<count_internal_arcs_18a2323a_::TEAM>()) {
+        const int64 item = first + pp::team_in_warp<count_internal_arcs_18a2323a_::TEAM>();
+        if (item < count) count_internal_arcs_18a2323a_::body(item, offsets, targets, part, internal);
     }
 }
 
-extern "C" __global__ void __launch_bounds__(256) count_internal_arcs_467007cf_packed(const int64* row)
+extern "C" __global__ void __launch_bounds__(256) count_internal_arcs_18a2323a_packed(const int64* row)
 {
     const int64 count = *pp::argument<int64*>(row, 0);
-    int32* const offsets = pp::argument<int32*>(row, 1);
-    int32* const targets = pp::argument<int32*>(row, 2);
-    int32* const part = pp::argument<int32*>(row, 3);
-    int64* const internal = pp::argument<int64*>(row, 4);
-    for (int64 item = pp::first_item<count_internal_arcs_467007cf_::TEAM>(); item < count; item += pp::item_stride<count_internal_arcs_467007cf_::TEAM>()) {
-        count_internal_arcs_467007cf_::body(item, offsets, targets, part, internal);
+    int32* const offsets = pp::array<int32>(row, 1);
+    int32* const targets = pp::array<int32>(row, 2);
+    int32* const part = pp::array<int32>(row, 3);
+    int64* const internal = pp::array<int64>(row, 4);
+    for (int64 first = pp::first_item<count_internal_arcs_18a2323a_::TEAM>(); first < count; first += pp::item_stride<count_internal_arcs_18a2323a_::TEAM>()) {
+        const int64 item = first + pp::team_in_warp<count_internal_arcs_18a2323a_::TEAM>();
+        if (item < count) count_internal_arcs_18a2323a_::body(item, offsets, targets, part, internal);
     }
 }

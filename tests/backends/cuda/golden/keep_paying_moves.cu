@@ -1,4 +1,4 @@
-namespace keep_paying_moves_20bcf26b_ {
+namespace keep_paying_moves_58888503_ {
 
 constexpr int TEAM = 8;
 
@@ -55,26 +55,30 @@ __device__ __forceinline__ void body(int64 u, int64* offsets, int32* targets, in
     }
 }
 
-}  // namespace keep_paying_moves_20bcf26b_
+}  // namespace keep_paying_moves_58888503_
 
-extern "C" __global__ void __launch_bounds__(256) keep_paying_moves_20bcf26b(int64 count, int64* offsets, int32* targets, int32* part, int32* wish, int64* gain, bool* keep, int32* kept)
+extern "C" __global__ void __launch_bounds__(256) keep_paying_moves_58888503(int64 count, int64* offsets, int32* targets, int32* part, int32* wish, int64* gain, bool* keep, int32* kept)
 {
-    for (int64 item = pp::first_item<keep_paying_moves_20bcf26b_::TEAM>(); item < count; item += pp::item_stride<keep_paying_moves_20bcf26b_::TEAM>()) {
-        keep_paying_moves_20bcf26b_::body(item, offsets, targets, part, wish, gain, keep, kept);
+    for (int64 first = pp::first_item<keep_paying_moves_58888503_::TEAM>(); first < count; first += pp::item_stride<keep_paying_moves_58888503_::TEAM>()) {
+        const int64 item = first + pp::team_in_warp<keep_paying_moves_58888503_::TEAM>();
+        if (item < count) keep_paying_moves_58888503_::body(item, offsets, targets, part, wish, gain, keep, kept);
+        pp::meet<keep_paying_moves_58888503_::TEAM>();
     }
 }
 
-extern "C" __global__ void __launch_bounds__(256) keep_paying_moves_20bcf26b_packed(const int64* row)
+extern "C" __global__ void __launch_bounds__(256) keep_paying_moves_58888503_packed(const int64* row)
 {
     const int64 count = *pp::argument<int64*>(row, 0);
-    int64* const offsets = pp::argument<int64*>(row, 1);
-    int32* const targets = pp::argument<int32*>(row, 2);
-    int32* const part = pp::argument<int32*>(row, 4);
-    int32* const wish = pp::argument<int32*>(row, 5);
-    int64* const gain = pp::argument<int64*>(row, 6);
-    bool* const keep = pp::argument<bool*>(row, 7);
-    int32* const kept = pp::argument<int32*>(row, 8);
-    for (int64 item = pp::first_item<keep_paying_moves_20bcf26b_::TEAM>(); item < count; item += pp::item_stride<keep_paying_moves_20bcf26b_::TEAM>()) {
-        keep_paying_moves_20bcf26b_::body(item, offsets, targets, part, wish, gain, keep, kept);
+    int64* const offsets = pp::array<int64>(row, 1);
+    int32* const targets = pp::array<int32>(row, 2);
+    int32* const part = pp::array<int32>(row, 4);
+    int32* const wish = pp::array<int32>(row, 5);
+    int64* const gain = pp::array<int64>(row, 6);
+    bool* const keep = pp::array<bool>(row, 7);
+    int32* const kept = pp::array<int32>(row, 8);
+    for (int64 first = pp::first_item<keep_paying_moves_58888503_::TEAM>(); first < count; first += pp::item_stride<keep_paying_moves_58888503_::TEAM>()) {
+        const int64 item = first + pp::team_in_warp<keep_paying_moves_58888503_::TEAM>();
+        if (item < count) keep_paying_moves_58888503_::body(item, offsets, targets, part, wish, gain, keep, kept);
+        pp::meet<keep_paying_moves_58888503_::TEAM>();
     }
 }

@@ -1,4 +1,4 @@
-namespace odds_and_ends_c16c67ca_ {
+namespace odds_and_ends_66f48b97_ {
 
 constexpr int TEAM = 1;
 
@@ -20,22 +20,24 @@ __device__ __forceinline__ void body(int64 i, float64* double_, int32 new_, floa
     }
 }
 
-}  // namespace odds_and_ends_c16c67ca_
+}  // namespace odds_and_ends_66f48b97_
 
-extern "C" __global__ void __launch_bounds__(256) odds_and_ends_c16c67ca(int64 count, float64* double_, int32 new_, float32* out)
+extern "C" __global__ void __launch_bounds__(256) odds_and_ends_66f48b97(int64 count, float64* double_, int32 new_, float32* out)
 {
-    for (int64 item = pp::first_item<odds_and_ends_c16c67ca_::TEAM>(); item < count; item += pp::item_stride<odds_and_ends_c16c67ca_::TEAM>()) {
-        odds_and_ends_c16c67ca_::body(item, double_, new_, out);
+    for (int64 first = pp::first_item<odds_and_ends_66f48b97_::TEAM>(); first < count; first += pp::item_stride<odds_and_ends_66f48b97_::TEAM>()) {
+        const int64 item = first + pp::team_in_warp<odds_and_ends_66f48b97_::TEAM>();
+        if (item < count) odds_and_ends_66f48b97_::body(item, double_, new_, out);
     }
 }
 
-extern "C" __global__ void __launch_bounds__(256) odds_and_ends_c16c67ca_packed(const int64* row)
+extern "C" __global__ void __launch_bounds__(256) odds_and_ends_66f48b97_packed(const int64* row)
 {
     const int64 count = *pp::argument<int64*>(row, 0);
-    float64* const double_ = pp::argument<float64*>(row, 1);
+    float64* const double_ = pp::array<float64>(row, 1);
     const int32 new_ = pp::argument<int32>(row, 2);
-    float32* const out = pp::argument<float32*>(row, 3);
-    for (int64 item = pp::first_item<odds_and_ends_c16c67ca_::TEAM>(); item < count; item += pp::item_stride<odds_and_ends_c16c67ca_::TEAM>()) {
-        odds_and_ends_c16c67ca_::body(item, double_, new_, out);
+    float32* const out = pp::array<float32>(row, 3);
+    for (int64 first = pp::first_item<odds_and_ends_66f48b97_::TEAM>(); first < count; first += pp::item_stride<odds_and_ends_66f48b97_::TEAM>()) {
+        const int64 item = first + pp::team_in_warp<odds_and_ends_66f48b97_::TEAM>();
+        if (item < count) odds_and_ends_66f48b97_::body(item, double_, new_, out);
     }
 }

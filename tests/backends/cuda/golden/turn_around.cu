@@ -1,4 +1,4 @@
-namespace turn_around_dbbbefcb_ {
+namespace turn_around_a8316c4b_ {
 
 constexpr int TEAM = 32;
 
@@ -15,22 +15,24 @@ __device__ __forceinline__ void body(int64 i, float64* values)
     }
 }
 
-}  // namespace turn_around_dbbbefcb_
+}  // namespace turn_around_a8316c4b_
 
-extern "C" __global__ void __launch_bounds__(256) turn_around_dbbbefcb(int64 count, float64* values)
+extern "C" __global__ void __launch_bounds__(256) turn_around_a8316c4b(int64 count, float64* values)
 {
-    for (int64 item = pp::first_item<turn_around_dbbbefcb_::TEAM>(); item < count; item += pp::item_stride<turn_around_dbbbefcb_::TEAM>()) {
-        turn_around_dbbbefcb_::body(item, values);
-        pp::team_sync<turn_around_dbbbefcb_::TEAM>();
+    for (int64 first = pp::first_item<turn_around_a8316c4b_::TEAM>(); first < count; first += pp::item_stride<turn_around_a8316c4b_::TEAM>()) {
+        const int64 item = first + pp::team_in_warp<turn_around_a8316c4b_::TEAM>();
+        if (item < count) turn_around_a8316c4b_::body(item, values);
+        pp::meet<turn_around_a8316c4b_::TEAM>();
     }
 }
 
-extern "C" __global__ void __launch_bounds__(256) turn_around_dbbbefcb_packed(const int64* row)
+extern "C" __global__ void __launch_bounds__(256) turn_around_a8316c4b_packed(const int64* row)
 {
     const int64 count = *pp::argument<int64*>(row, 0);
-    float64* const values = pp::argument<float64*>(row, 1);
-    for (int64 item = pp::first_item<turn_around_dbbbefcb_::TEAM>(); item < count; item += pp::item_stride<turn_around_dbbbefcb_::TEAM>()) {
-        turn_around_dbbbefcb_::body(item, values);
-        pp::team_sync<turn_around_dbbbefcb_::TEAM>();
+    float64* const values = pp::array<float64>(row, 1);
+    for (int64 first = pp::first_item<turn_around_a8316c4b_::TEAM>(); first < count; first += pp::item_stride<turn_around_a8316c4b_::TEAM>()) {
+        const int64 item = first + pp::team_in_warp<turn_around_a8316c4b_::TEAM>();
+        if (item < count) turn_around_a8316c4b_::body(item, values);
+        pp::meet<turn_around_a8316c4b_::TEAM>();
     }
 }
