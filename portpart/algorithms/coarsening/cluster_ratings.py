@@ -15,7 +15,6 @@ from portpart.algorithms.coarsening.options import FineSizes
 from portpart.algorithms.coarsening.proposals import (
     Choice,
     Proposals,
-    any_candidate,
     best_candidate,
     cluster_capacity,
     head_of,
@@ -66,9 +65,8 @@ class Rating(kl.Static):
 
     @property
     def of_neighbours(self) -> Choice:
-        """The choice among single vertices; all are rated, so that loads need not wait."""
-        return Choice(head_of, any_candidate, self.neighbour, self.keep, self.score_type,
-                      admits=may_join, tie=tie_of_ids)
+        """The choice among single vertices."""
+        return Choice(head_of, may_join, self.neighbour, self.keep, self.score_type, tie=tie_of_ids)
 
     @property
     def of_clusters(self) -> Choice:

@@ -83,14 +83,6 @@ class HashRow(kl.Record):
     sums: Array
 
 
-AHEAD = 4
-"""Number of arcs whose heads a lane loads at a time."""
-
-
-class ArcsAhead(kl.StaticArray, size=AHEAD):
-    """A number for each of these arcs."""
-
-
 class ArcSpans(kl.Record):
     """Places of the arcs of the members that a team processes at once.
 
@@ -182,39 +174,17 @@ def add_arcs(c, graph: Csr, members: Members, turns: ArcSpans, row: HashRow, beg
         turns.shifts[kl.lane()] = start - (stop - degree)
         arcs = kl.team_last(stop)
         kl.team_sync()
-        add_spans(own, arcs, graph, members, turns, row, begin, end)
+        m = kl.int64(0)
+        for position in range(kl.lane(), arcs, kl.team_size()):
+            while turns.stops[m] <= position:
+                m += 1
+            arc = position + turns.shifts[m]
+            other = members.cluster[graph.targets[arc]]
+            if other != own:
+                slot = claim_slot_in_team(row.keys, begin, end, other)
+                kl.team_atomic_add(row.sums, slot, kl.value_or(graph.weights, arc, 1))
         kl.team_sync()
     return weight
-
-
-@kl.device
-def add_spans(own, arcs, graph: Csr, members: Members, turns: ArcSpans, row: HashRow, begin, end):
-    """Add the arcs of the members read to the hash row, except those inside the cluster.
-
-    A lane loads the heads of several arcs before it adds the first one, so that their latencies
-    overlap.
-    """
-    width = kl.team_size()
-    places = ArcsAhead()
-    heads = ArcsAhead()
-    m = kl.int64(0)
-    for position in range(kl.lane(), arcs, AHEAD * width):
-        for j in kl.static_range(AHEAD):
-            places[j] = kl.int64(-1)
-            heads[j] = kl.int64(own)
-            if position + j * width < arcs:
-                while turns.stops[m] <= position + j * width:
-                    m += 1
-                places[j] = position + j * width + turns.shifts[m]
-                heads[j] = kl.int64(graph.targets[places[j]])
-        for j in kl.static_range(AHEAD):
-            if places[j] >= 0:
-                heads[j] = kl.int64(members.cluster[heads[j]])
-        for j in kl.static_range(AHEAD):
-            if heads[j] != own:
-                slot = claim_slot_in_team(row.keys, begin, end, kl.int32(heads[j]))
-                kl.team_atomic_add(row.sums, slot, kl.value_or(graph.weights, places[j], 1))
-    return m
 
 
 @kl.device
