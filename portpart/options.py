@@ -11,16 +11,7 @@ from fractions import Fraction
 from functools import cache, lru_cache
 from inspect import cleandoc
 from types import NoneType
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    ParamSpec,
-    TypeAlias,
-    TypeVar,
-    cast,
-    get_args,
-    get_type_hints,
-)
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar, cast, get_args, get_type_hints
 
 import numpy as np
 

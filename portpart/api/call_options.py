@@ -155,8 +155,7 @@ class CallOptions:
         None, "Objective that is minimised.", lambda _, value: value,
         choices=("cut", "volume", "km1", "soed"),
         shell="Graphs: cut (default), volume. Hypergraphs: km1 (default), cut, soed.")
-    vertex_sizes: Numbers | None = declared(None, "Sizes of the vertices.",
-                                 others=("vsize",))
+    vertex_sizes: Numbers | None = declared(None, "Sizes of the vertices.", others=("vsize",))
     migration: WrittenNumber = declared(
         1, "Migration cost factor: cost of moving a vertex of size 1, in edge or net weight.",
         nonnegative, metavar="FACTOR", others=("itr",))
@@ -236,8 +235,7 @@ class CallOptions:
         return found
 
 
-TABLE: dict[str, Field[Any]] = {
-    each.name: each for each in fields(CallOptions) if each.metadata}
+TABLE: dict[str, Field[Any]] = {each.name: each for each in fields(CallOptions) if each.metadata}
 
 OTHERS = {other: name for name, each in TABLE.items() for other in each.metadata["others"]}
 """Names of other partitioners, with the option that each means."""

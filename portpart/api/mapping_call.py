@@ -213,8 +213,7 @@ def map_processes(
     config = with_starts(config, options.starts, k)
     working = graph_on_device(graph, options)
     space, n, names = working.space, working.num_vertices, working.names
-    working, constraints = with_idle_elements(
-        working, constraints_of(working, options), k, target)
+    working, constraints = with_idle_elements(working, constraints_of(working, options), k, target)
     bounds = bounds_for(working, k, imbalance, target, constraints.fixed, 0)
     check_cost(working, machine.max_distance)
     swapped = mapper.swaps_with(config) if options.swaps is None else options.swaps

@@ -223,8 +223,7 @@ def _of_partition(sizes: GivenSizes, k: int, algorithm: recipes.Algorithm, confi
     """Return the estimate for a partition, or for a session."""
     given, dropped = sizes, 0
     if session and hasattr(config, "search"):  # walks improve the present partition
-        config = replace(config, search=replace(config.search, cycles=max(
-            1, config.search.cycles)))
+        config = replace(config, search=replace(config.search, cycles=max(1, config.search.cycles)))
     if like is not None and sizes_of(like).counts == sizes.counts:
         sizes = given = sizes_of(like)
         if isinstance(like, Hypergraph) and hasattr(config, "nets"):

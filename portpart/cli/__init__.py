@@ -49,9 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning
         try:
-            outcome = command_line.main(
-                args=arguments, prog_name="portpart", standalone_mode=False
-            )
+            outcome = command_line.main(args=arguments, prog_name="portpart", standalone_mode=False)
         except SystemExit:  # how click ends when standard output is closed
             return output.PIPE_CLOSED
         except (Exception, KeyboardInterrupt) as error:
@@ -75,8 +73,7 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(
-            f"portpart.cli.{cmd_name.replace('-', '_')}").command
+        command: click.Command = import_module(f"portpart.cli.{cmd_name.replace('-', '_')}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

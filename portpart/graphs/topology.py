@@ -197,8 +197,7 @@ def _levels(name: str, value: Any, low: int, high: int) -> tuple[int, ...]:
     if not isinstance(items, Sequence) or isinstance(items, bytes) or len(items) == 0:
         raise InputError(f"{name} is {shown(value)}; numbers with colons between them are needed, "
                          "like 4:8:6")
-    return tuple(_level(name, value, place, item, low, high)
-                 for place, item in enumerate(items, 1))
+    return tuple(_level(name, value, place, item, low, high) for place, item in enumerate(items, 1))
 
 
 def _level(name: str, value: Any, place: int, item: Any, low: int, high: int) -> int:

@@ -173,8 +173,7 @@ class TraceReader:
     def _remove_net(self, name: str) -> None:
         net = self._net(name)
         for vertex in sorted(self._seen[net] | self._first_on(net)):
-            for label in [each for each, (on, _) in self._pins_of(vertex).items()
-                          if on == net]:
+            for label in [each for each, (on, _) in self._pins_of(vertex).items() if on == net]:
                 self._disconnect(vertex, label)
         self._rows.append((netlists.END_NET, 0, net, 0))
         del self._nets[self._net_names[net]]

@@ -6,12 +6,7 @@ import warnings
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
-from scipy.sparse.csgraph import (
-    breadth_first_order,
-    connected_components,
-    laplacian,
-    shortest_path,
-)
+from scipy.sparse.csgraph import breadth_first_order, connected_components, laplacian, shortest_path
 from scipy.spatial import cKDTree
 
 from portpart.errors import InputError

@@ -62,8 +62,7 @@ def config_of(described: Json) -> Any:
 
 def _kinds() -> dict[str, type]:
     """Return the classes of configurations by name."""
-    return {each.kind.__name__: each.kind
-            for each in (*ALGORITHMS.values(), *OF_NETS.values())}
+    return {each.kind.__name__: each.kind for each in (*ALGORITHMS.values(), *OF_NETS.values())}
 
 
 def _values(options: Configuration, kinds: tuple[type, ...], place: str) -> Described:
@@ -98,8 +97,7 @@ def _options(kind: type, values: Json, place: str) -> Any:
         problem = "is missing" if name in known else "is unknown"
         raise InputError(f"{place}.{name} {problem}: another version of portpart has other options")
     types = types_of(kind)
-    given = {name: _option(value, types[name], f"{place}.{name}")
-             for name, value in values.items()}
+    given = {name: _option(value, types[name], f"{place}.{name}") for name, value in values.items()}
     with errors_about(place, InputError):
         return kind(**given)
 

@@ -200,8 +200,7 @@ def slots_for(graph: Graph) -> int | None:
     if graph.num_arcs <= MAX_UNCOUNTED or graph.max_degree <= MAX_ROW:
         return None
     found = rows_above(graph.space, graph.offsets, MAX_ROW, counts_rows=False)
-    return graph.space.read(
-        found, lambda: graph.space.guess("slots", graph, [graph.num_arcs]))[0]
+    return graph.space.read(found, lambda: graph.space.guess("slots", graph, [graph.num_arcs]))[0]
 
 
 HEAVY_ARCS = ArcProposals()

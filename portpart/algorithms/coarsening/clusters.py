@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from portpart.algorithms.coarsening.options import (
-    around_clusters,
-    of_cluster_tiles,
-)
+from portpart.algorithms.coarsening.options import around_clusters, of_cluster_tiles
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace, Program, Slot
 from portpart.graphs import Csr, degree_of

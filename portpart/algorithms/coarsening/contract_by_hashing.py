@@ -17,10 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from portpart.algorithms.coarsening.clusters import MIN_WIDE_ROW, Members, number_of
-from portpart.algorithms.coarsening.options import (
-    around_clusters,
-    of_cluster_tiles,
-)
+from portpart.algorithms.coarsening.options import around_clusters, of_cluster_tiles
 from portpart.backends import language as kl
 from portpart.backends.programs import Array
 from portpart.graphs import Csr

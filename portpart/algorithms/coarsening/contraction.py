@@ -99,8 +99,7 @@ def contract(graph: Graph, clusters: Clusters, weight_type: np.dtype | None = No
         a row may differ from run to run on a GPU.
     """
     made = rows_of_clusters(graph, clusters, weight_type, guess)
-    known = {"vertex": graph.total_vertex_weight, "arc": made.arc_weight,
-             "degree": made.max_degree}
+    known = {"vertex": graph.total_vertex_weight, "arc": made.arc_weight, "degree": made.max_degree}
     return Graph(*made.arrays(), graph.space, known)
 
 
@@ -149,8 +148,7 @@ class Making:
         count, = space.read(self.clusters.count, lambda: [self._guess()[0]])
         sizes = sizes._replace(clusters=count)
         members = Members.allocate(space, sizes, cluster=self.clusters.cluster, wide=None)
-        self._run((MEMBERS,), sizes,
-                  members=members.with_words(vertices=self.graph.num_vertices))
+        self._run((MEMBERS,), sizes, members=members.with_words(vertices=self.graph.num_vertices))
         arcs = space.read_all(members.tile_sums, sizes.arcs // tiles_of(count))
         members = members.replaced(count=None, tile_sums=None)
         cuts = cut(sizes, arcs, lambda first, end: space.read_all(

@@ -15,9 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.coarsening.options import (
-    FineNetSizes,
-)
+from portpart.algorithms.coarsening.options import FineNetSizes
 from portpart.backends import language as kl
 from portpart.backends.programs import MANY, Array, Program, Records
 from portpart.graphs import MAX_INT32, Hypergraph, Nets

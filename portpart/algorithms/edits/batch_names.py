@@ -77,8 +77,7 @@ class BatchNames:
         listed = elements(values)
         if not any(map(is_name, listed)):
             return values
-        ids: list[Any] = [self._get(table, value) if is_name(value) else value
-                          for value in listed]
+        ids: list[Any] = [self._get(table, value) if is_name(value) else value for value in listed]
         for value, id in zip(listed, ids):
             if is_name(value) and id < 0:
                 assert table.names is not None

@@ -213,8 +213,7 @@ def restore_ids(table: IdTable, deleted: DeletedIds) -> None:
 
 def _set_deletions(table: IdTable, deleted: DeletedIds, value: int, weights: Array | None) -> None:
     space, number = table.space, deleted.length_of("effective")
-    space.parallel_for(number, set_for_deleted, deleted.effective, None, value,
-                       table.deletions)
+    space.parallel_for(number, set_for_deleted, deleted.effective, None, value, table.deletions)
     if table.weights is not None:
         space.parallel_for(number, set_for_deleted, deleted.effective, weights, 0, table.weights)
 

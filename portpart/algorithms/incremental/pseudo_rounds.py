@@ -274,8 +274,7 @@ def find_block(v, graph: Csr, state: Entering, connections: objectives.Connectiv
         end = table.load(v, first, graph, state.moves.part, connections, num_blocks)
         count = table.count(v, first, end, graph, connections)
         for j in range(kl.lane(), count, kl.team_size()):
-            block = kl.int64(table.block_of(j, v, first, end, graph, state.moves.part,
-                                            connections))
+            block = kl.int64(table.block_of(j, v, first, end, graph, state.moves.part, connections))
             weight = table.weight_of(j, count, v, kl.int32(block), first, end, graph, connections)
             if block < num_blocks and weight >= max(most, kl.int64(1)):
                 free = free_capacity(block, state.blocks, state.figures)

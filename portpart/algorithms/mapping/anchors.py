@@ -39,8 +39,7 @@ def start_mapping(problem: multilevel.MappingProblem, width: int, passes: multil
         Blocks per section. Only blocks of a section exchange vertices to suit fixed ones.
     """
 
-    def start(refiner: Refiner, level: Level, wanted: multilevel.Constraints,
-              seed: int) -> int:
+    def start(refiner: Refiner, level: Level, wanted: multilevel.Constraints, seed: int) -> int:
         graph, fixed = level.graph, wanted.fixed
         if wanted.initial is not None:
             refiner.start(graph, wanted.initial)

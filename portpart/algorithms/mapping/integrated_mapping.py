@@ -64,8 +64,7 @@ class IntegratedConfig:
         "Passes over the levels.")
     search: multilevel.SearchOptions = option(
         multilevel.SearchOptions(), "A search by several cycles through the levels.")
-    swaps: bool = option(
-        True, "Whether blocks swap places at the end if that lowers the cost.")
+    swaps: bool = option(True, "Whether blocks swap places at the end if that lowers the cost.")
 
 
 STRONG = changed(IntegratedConfig(), {

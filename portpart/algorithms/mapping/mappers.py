@@ -113,8 +113,7 @@ def places_of_blocks(problem: MappingProblem, blocks: Graph) -> Array | None:
                        trace=Trace(space, light, None), constraints=UNCONSTRAINED)
     places = hm.by_multisection(each_one, MultisectionConfig())
     in_order = space.asarray(np.arange(k), np.int32)
-    better = (cost_of(light, places, problem.distances)
-              < cost_of(light, in_order, problem.distances))
+    better = cost_of(light, places, problem.distances) < cost_of(light, in_order, problem.distances)
     return places if better and (space.to_host(histogram(space, places, k)) == 1).all() else None
 
 

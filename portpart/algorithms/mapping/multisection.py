@@ -184,8 +184,7 @@ class MultisectionConfig:
         0, "Number of times that the result is coarsened inside its blocks and refined on the "
         "mapping cost.",
         min=0)
-    swaps: bool = option(
-        True, "Whether blocks swap places at the end if that lowers the cost.")
+    swaps: bool = option(True, "Whether blocks swap places at the end if that lowers the cost.")
     partitioner: str | None = option(
         None, "An algorithm of `portpart.partition` that partitions each block as a separate "
         "graph, as in the paper; None: all blocks of a level are partitioned at once and refined "

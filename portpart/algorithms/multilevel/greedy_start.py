@@ -73,8 +73,7 @@ def grown_parts(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, s
     goals = np.ones(balance.num_blocks) if balance.shares is None else balance.shares
     plain = plain_graph(coarsest)
     found: list[Array] = []
-    wanted, share = (options.num_hierarchies(balance.num_blocks),
-                     options.share(balance.num_blocks))
+    wanted, share = (options.num_hierarchies(balance.num_blocks), options.share(balance.num_blocks))
     copies = max_copies(plain.num_arcs)
     for begin in range(0, wanted, copies):
         count = min(copies, wanted - begin)
@@ -96,8 +95,7 @@ def _grown_on_copies(coarsest: AnyGraph, plain: Graph, count: int, goals: np.nda
     label = repeated(space, space.full(n, 0, np.int32), count, k) if count > 1 else None
     levels = levels_below(copies_of(plain, count), options, seed, count * options.min_vertices,
                           label)
-    labels = None if label is None else [level.label for level in levels
-                                         if level.label is not None]
+    labels = None if label is None else [level.label for level in levels if level.label is not None]
     shown: Sequence[AnyLevel] = levels
     # nets must be worth the pins that are examined, compared with the clique graph
     if isinstance(coarsest, Hypergraph) and (
@@ -110,8 +108,7 @@ def _grown_on_copies(coarsest: AnyGraph, plain: Graph, count: int, goals: np.nda
     return found if count == 1 else _of_copies(space, found.reshape(-1), n, count, k)
 
 
-def _of_copies(space: ExecutionSpace, parts: Array, n: int, count: int,
-               num_blocks: int) -> Array:
+def _of_copies(space: ExecutionSpace, parts: Array, n: int, count: int, num_blocks: int) -> Array:
     """Split partitions of all copies into one partition per copy, with blocks from 0."""
     result = space.empty(len(parts), np.int32)
     space.parallel_for(len(parts), number_from_zero, parts, n, count, num_blocks, result)

@@ -124,8 +124,7 @@ class Population:
             if not worse:
                 return
             differing = self.differing(child.part)
-            kept.remove(min(worse, key=lambda each: (differing[self._place_of(each)],
-                                                     *each.rank)))
+            kept.remove(min(worse, key=lambda each: (differing[self._place_of(each)], *each.rank)))
         taken = {self._place_of(each) for each in self.members}
         place = next(each for each in range(self.size + 1) if each not in taken)
         self._places[place][...] = child.part

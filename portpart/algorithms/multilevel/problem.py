@@ -271,8 +271,7 @@ class OversizedVertices:
            limits: np.ndarray) -> OversizedVertices:
         """Return the state before any heavy vertex is fixed."""
         if fixed is None:
-            return cls(weights, np.full(len(weights), FREE, np.int32), limits.copy(),
-                       limits.copy())
+            return cls(weights, np.full(len(weights), FREE, np.int32), limits.copy(), limits.copy())
         held = fixed != FREE
         return cls(weights, fixed, limits.copy(),
                    limits - block_weights_on_host(fixed[held], weights[held], len(limits)))

@@ -7,13 +7,7 @@ from collections.abc import Callable, Sequence
 from portpart.algorithms.coarsening import is_skewed
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.objectives import Objective
-from portpart.algorithms.refinement import (
-    JET,
-    FlowOptions,
-    Piece,
-    RefinementOptions,
-    Refiner,
-)
+from portpart.algorithms.refinement import JET, FlowOptions, Piece, RefinementOptions, Refiner
 from portpart.algorithms.refinement.flows import FlowRefiner
 from portpart.backends.programs import Array
 from portpart.graphs import EitherGraph, Graph, Structure
@@ -35,8 +29,7 @@ class ScheduleOptions:
         None, "A finest level with more vertices gets the last pass only; with such a limit, so "
         "does the finest level of a graph with skewed degrees.", min=0)
     coarse: RefinementOptions = option(RefinementOptions(), "A pass.")
-    finest: RefinementOptions | None = option(
-        None, "A pass over the finest level, if different.")
+    finest: RefinementOptions | None = option(None, "A pass over the finest level, if different.")
     finest_once: RefinementOptions | None = option(
         None, "The pass over a finest level that gets one only, if different.")
     finest_small: RefinementOptions | None = option(

@@ -96,8 +96,7 @@ def start_from_best(refiner: Refiner, coarsest: Graph, parts: Iterable[Array], c
     return 1
 
 
-def best_starts(problem: Problem, graph: EitherGraph, parts: Array,
-                count: int) -> list[Array]:
+def best_starts(problem: Problem, graph: EitherGraph, parts: Array, count: int) -> list[Array]:
     """Return the `count` best of several partitions, unrefined, best first.
 
     Overload counts as in `_rank_of_anchored`.

@@ -143,8 +143,7 @@ def add_nets_of_lanes(begin, end, here, first, graph: NetRows, connections: Conn
             added[j] = connection_to_others(blocks[j], weight, net_cost)
             staying += added[j] * kl.int64(alone[j] == 0)
         for j in kl.static_range(AT_ONCE):
-            left[j] = add_if_few(blocks[j], added[j], place_of(alone[j], first, apart),
-                                 connections)
+            left[j] = add_if_few(blocks[j], added[j], place_of(alone[j], first, apart), connections)
         if width <= MOST_TOGETHER:
             if kl.team_max(kl.int64(left[0] | left[1] | left[2] | left[3] != 0)) != 0:
                 kl.team_sync()

@@ -53,8 +53,7 @@ def costs_and_weights(graph: EitherGraph, parts: Array, num_blocks: int,
     else:
         nets = cast(NetStructure, graph)
         net_cost = objective.rules.net_cost
-        given = (cast(Hypergraph, graph).nets, joined, nets.num_nets, n, num_blocks,
-                 words[:costs])
+        given = cast(Hypergraph, graph).nets, joined, nets.num_nets, n, num_blocks, words[:costs]
         space.parallel_for(count * nets.num_nets, add_small_net.bound(net_cost=net_cost), *given)
         if nets.max_net_size > MAX_SMALL:
             space.parallel_for(count * nets.num_nets, add_large_net.bound(net_cost=net_cost),

@@ -179,8 +179,7 @@ def differences(base: Configuration, config: Configuration, prefix: str = "") ->
     for each in fields(config):
         name = prefix + each.name
         before, value = getattr(base, each.name), getattr(config, each.name)
-        if (is_dataclass(value) and not isinstance(value, type)
-                and type(value) is type(before)):
+        if is_dataclass(value) and not isinstance(value, type) and type(value) is type(before):
             found |= differences(before, value, name + ".")
         elif value != before:
             found[name] = value

@@ -13,12 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from portpart import backends
-from portpart.algorithms.coarsening import (
-    CoarseningOptions,
-    Level,
-    MatchingOptions,
-    matching_rule,
-)
+from portpart.algorithms.coarsening import CoarseningOptions, Level, MatchingOptions, matching_rule
 from portpart.algorithms.initial import InitialOptions
 from portpart.algorithms.multilevel import (
     Constraints,

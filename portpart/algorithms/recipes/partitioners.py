@@ -50,8 +50,7 @@ class Algorithm(Entry):
         """Partition a graph; return an array of int32, shape (n,), in its space."""
         prepared = self.prepared(problem, config)
         problem = prepared.problem
-        return prepared.in_given_order(
-            partition_multilevel(problem, self.recipe(problem, config)))
+        return prepared.in_given_order(partition_multilevel(problem, self.recipe(problem, config)))
 
 
 def _portpart() -> Algorithm:

@@ -34,8 +34,7 @@ from portpart.primitives import put_to
 class SmallOptions:
     """Changes for small hypergraphs and few blocks, where more work takes little time."""
 
-    max_pins: int = option(
-        2**18, "Hypergraphs with at most this number of pins are small.", min=0)
+    max_pins: int = option(2**18, "Hypergraphs with at most this number of pins are small.", min=0)
     max_blocks: int = option(8, "Partitions into more blocks are made as others.", min=2)
     cycles: int = option(1, "`search.cycles` for these, if there is one walk otherwise.", min=0)
     cycles_for_two: int = option(2, "The same for 2 blocks.", min=0)

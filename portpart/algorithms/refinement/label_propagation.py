@@ -65,8 +65,7 @@ def move_if_it_pays(v, graph: Csr, moves: Moves, cache: gains.GainCache, blocks:
 
 
 @kl.kernel
-def keep_paying_moves(i, graph: Csr, state: Deciding, tables: Tables, one_lane,
-                      rules: Rules):
+def keep_paying_moves(i, graph: Csr, state: Deciding, tables: Tables, one_lane, rules: Rules):
     """Make the proposed move of vertex i of the list if it still pays, unless i is a hub."""
     if gains.uses_lanes(one_lane, state.active.movable, state.figures):
         v = gains.movable_vertex(i, state.active)
@@ -77,8 +76,7 @@ def keep_paying_moves(i, graph: Csr, state: Deciding, tables: Tables, one_lane,
 
 
 @kl.kernel
-def keep_paying_moves_of_hubs(i, graph: Csr, state: Deciding, tables: Tables,
-                              rules: Rules):
+def keep_paying_moves_of_hubs(i, graph: Csr, state: Deciding, tables: Tables, rules: Rules):
     """Make the proposed move of hub i if it still pays."""
     v = state.active.hub_list[i]
     if is_proposed(v, state.moves, state.cache):

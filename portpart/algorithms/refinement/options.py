@@ -20,8 +20,7 @@ class RefinementOptions:
         0.999, "The objective must fall below this share of the best value to count as progress.")
     stall_limit: int = option(12, "Number of iterations without progress after which a pass "
         "ends.", min=0)
-    iteration_limit: int = option(
-        1000, "Maximum number of iterations of a pass.", min=0)
+    iteration_limit: int = option(1000, "Maximum number of iterations of a pass.", min=0)
     weak_limit: int = option(2, "Number of weak rebalancings before strong ones.", min=0)
     weak_again: bool = option(
         False, "Whether weak rebalancings may follow a strong one; otherwise strong ones do.")
@@ -131,14 +130,12 @@ class FlowOptions:
         "adds the slack of both limits to that.", min=1, max=100)
     depth: int = option(
         4, "Number of layers of a corridor beyond the vertices on the boundary.", min=0, max=100)
-    alpha_in_rounds: float = option(
-        16.0, "`alpha` in the rounds of a population.", min=1, max=100)
+    alpha_in_rounds: float = option(16.0, "`alpha` in the rounds of a population.", min=1, max=100)
     depth_in_rounds: int = option(10, "`depth` in the rounds of a population.", min=0, max=100)
     round_limit: int = option(
         1, "Maximum number of rounds on a level; a round refines each pair of adjacent blocks "
         "once, and rounds end when one reduces the cut by less than a thousandth.", min=1)
-    max_degree: int = option(
-        512, "Vertices of higher degree stay in their block.", min=0)
+    max_degree: int = option(512, "Vertices of higher degree stay in their block.", min=0)
     max_entries: int = option(
         2**20, "Maximum number of arcs, or of pins, of the vertices of a corridor.", min=2,
         max=2**20)

@@ -23,10 +23,7 @@ from portpart.algorithms.refinement.options import (
 )
 from portpart.algorithms.refinement.piece import LevelWords, Piece, Recording, Run, Widths
 from portpart.algorithms.refinement.program import JET, record_refinement
-from portpart.algorithms.refinement.rebalancing import (
-    rebalancing_rule,
-    tile_of,
-)
+from portpart.algorithms.refinement.rebalancing import rebalancing_rule, tile_of
 from portpart.algorithms.refinement.work_arrays import Lanes
 from portpart.backends.language import Record, Words, int32, int64
 from portpart.backends.programs import FEW, SOME, Array, Executable, ExecutionSpace, Program
@@ -363,8 +360,7 @@ class Refiner:
             self._begun = {}
         if self._at_best not in self._begun:
             k = self.balance.num_blocks
-            restored = {"restored_blocks": k,
-                        "restored_stripes": STRIPES} if self._at_best else {}
+            restored = {"restored_blocks": k, "restored_stripes": STRIPES} if self._at_best else {}
             begun = LevelWords.of(**self._limits, **restored)
             self._begun[self._at_best] = LevelWords(np.array(begun.array))
         self.words = self._begun[self._at_best]

@@ -196,8 +196,7 @@ def _duplicate(comm: MPI.Intracomm, patience: float, look: processes.FailureChec
     while not request.Test():
         problem = look()
         if problem is None and time.monotonic() - begin > patience:
-            problem = CommunicatorLost(
-                f"no other rank has made this call for {patience:g} seconds")
+            problem = CommunicatorLost(f"no other rank has made this call for {patience:g} seconds")
         if problem is not None:
             keep((request, duplicate))
             raise problem

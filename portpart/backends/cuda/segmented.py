@@ -290,5 +290,4 @@ class SegmentedRun:
 
     def values(self, unknown: Sequence[int], numbers: Sequence[int]) -> list[int]:
         """Return the values of these elements."""
-        return [self._value(place, number)
-                for place, number in zip(unknown, numbers)]
+        return [self._value(place, number) for place, number in zip(unknown, numbers)]

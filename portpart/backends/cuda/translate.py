@@ -146,8 +146,8 @@ def _from_row(typed: TypedFunction, team: int, head: str, block: str = "") -> st
 def _items(typed: TypedFunction, names: NameTable, own: int, block: str = "") -> str:
     """Return the loop of a team of `own` lanes over its work items.
 
-    The teams of a warp begin each item together.  Otherwise those that finished an item first would
-    stay apart from the others, and the warp would execute what follows once for each of them.  A
+    The teams of a warp begin each item together.  Otherwise a team that finishes an item first
+    would stay apart from the others, and the warp would execute what follows once for each.  The
     barrier also keeps lanes from changing arrays that other lanes of their team still read.
     """
     _, *rest = typed.arguments.items()

@@ -109,8 +109,7 @@ class _Checker(ast.NodeVisitor):
             self.refuse(self.tree, "a kernel needs the work index as its first parameter",
                         "write def name(i, ...)")
         self.specialise()
-        self.signature, made = flatten(
-            self.function, self.tree, self.outside, self.refuse)
+        self.signature, made = flatten(self.function, self.tree, self.outside, self.refuse)
         parameters = {argument.arg for argument in arguments.args}
         self.parameters = parameters
         self.assigned = parameters | (

@@ -228,8 +228,7 @@ class Netlist:
 
     def vertex_weights(self, ports: bool, areas: Mapping[str, int] | None) -> np.ndarray:
         """Return the weights of gates, areas or 1, and 0 for ports if these are vertices."""
-        gates = (np.ones(self.num_gates, np.int64) if areas is None
-                 else self.areas_of_gates(areas))
+        gates = np.ones(self.num_gates, np.int64) if areas is None else self.areas_of_gates(areas)
         return np.append(gates, np.zeros(self.num_ports, np.int64)) if ports else gates
 
     def _pins(

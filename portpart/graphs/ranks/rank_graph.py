@@ -87,8 +87,7 @@ class RankGraph:
 
     def as_given(self, values: Any) -> Any:
         """Return values in the memory of the given arrays, as tensors if these were tensors."""
-        found = (self.space.to_host(values) if self._home is None else
-                 self._home.asarray(values))
+        found = self.space.to_host(values) if self._home is None else self._home.asarray(values)
         return sys.modules["torch"].as_tensor(found) if self._gives_tensors else found
 
     @property

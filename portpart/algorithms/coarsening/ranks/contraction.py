@@ -179,8 +179,7 @@ def contract_ranks(graph: ranks.DistributedGraph, clusters: RankClusters,
     made = merging.rows_of(Graph(local.offsets, local.targets, local.weights, local.vertex_weights,
                                  space),
                            clusters.members, own + len(foreign), weight_type)
-    mass_kind = np.dtype(
-        np.int32 if graph.totals.total_vertex_weight <= MAX_INT32 else np.int64)
+    mass_kind = np.dtype(np.int32 if graph.totals.total_vertex_weight <= MAX_INT32 else np.int64)
     received = yield Message(_shipped(space, made, low, own, clusters, mass_kind))
     arrived = merging.ArrivedRows(*received.parts[0].columns, *received.parts[1].columns)
     if len(arrived.names):

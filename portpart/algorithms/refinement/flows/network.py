@@ -213,8 +213,7 @@ def is_reverse(u, arc, back, networks: Networks):
     """Whether the arc `back` leads to u and can become the reverse of an arc from u."""
     result = False
     if networks.target[back] == u:
-        result = (networks.capacity[back] == networks.capacity[arc]
-                  and networks.reverse[back] < 0)
+        result = networks.capacity[back] == networks.capacity[arc] and networks.reverse[back] < 0
     return result
 
 

@@ -17,13 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from portpart.algorithms.objectives import CUT, Balance, Objective
-from portpart.algorithms.refinement import (
-    Figures,
-    Recording,
-    Refiner,
-    TwoDirectionOptions,
-    shared,
-)
+from portpart.algorithms.refinement import Figures, Recording, Refiner, TwoDirectionOptions, shared
 from portpart.algorithms.refinement.blocks import Blocks
 from portpart.algorithms.refinement.gains import ActiveSets
 from portpart.algorithms.refinement.moves import (

@@ -131,8 +131,7 @@ def is_eviction_candidate(v, block, slight, graph: Csr, blocks: Blocks, rebalanc
         weight = kl.value_or(graph.vertex_weights, v, 1)
         half_more = rebalancing.strong == 0 or not rule.doubled
         heaviest = excess + excess // 2 if half_more else 2 * excess
-        result = (whole != slight and weight > 0 and weight <= heaviest
-                  and blocks.destinations > 0)
+        result = whole != slight and weight > 0 and weight <= heaviest and blocks.destinations > 0
     return result
 
 
