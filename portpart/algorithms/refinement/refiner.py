@@ -258,12 +258,13 @@ class Refiner:
             **self._records_of(graph)}
         if around is not None:
             records |= around.records
+        pieces = self._pieces_for(graph)
         key = (self._is_finest(graph), *graph.type_key, fixed is None, run.blocks.move_cost is None,
-               widths, around is not None and around.key)
+               widths, around is not None and around.key, pieces)
         executable = self._executables.get(key)
         if executable is None:
             executable = self._executables[key] = self._executable(
-                key, widths, records, self._pieces_for(graph), around)
+                key, widths, records, pieces, around)
         entries = graph.num_entries // ARCS_OF_AN_ITEM
         self._start(executable, records,
                     max(n, k, entries) if around is None else max(around.size, k))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import cast
 
@@ -71,6 +71,16 @@ class DistributedGraph:
     def are_moved(self) -> bool:
         """Whether names differ from global ids."""
         return self.moved_names is not None
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether the places of vertices are their global ids: on a single rank, if none moved."""
+        return self.comm.size == 1 and not self.are_moved
+
+    @cached_property
+    def rows(self) -> Graph:
+        """The rows of this rank as kernels read them: without global ids if these are places."""
+        return replace(self.local, global_ids=None) if self.is_alone else self.local
 
     @property
     def names(self) -> Array:

@@ -74,8 +74,7 @@ class State:
     @property
     def csr(self) -> Csr:
         """The rows with global ids by handles; on a single rank handles are the ids."""
-        is_alone = self.graph.comm.size == 1 and not self.graph.are_moved
-        ids = None if is_alone else self.handles.global_ids
+        ids = None if self.graph.is_alone else self.handles.global_ids
         return self.graph.local.csr.replaced(global_ids=ids)
 
     def _list(self) -> coarsening.VertexList:

@@ -168,7 +168,7 @@ class RankRefiner(refinement.Refiner):
         self._vertices = max(map(num_held, graphs))
         self._arcs = max((each if isinstance(each, Graph) else each.local).num_arcs
                          for each in graphs)
-        super().__init__(finest.space, finest.local, balance, options, seed, finest_options)
+        super().__init__(finest.space, finest.rows, balance, options, seed, finest_options)
         self._totals = totals_for(self.space, self.sizes, self.comm.size)
         self._graph: DistributedGraph | None = None
         self._graph_records: dict[str, kl.Record | kl.Words] | None = None
@@ -222,7 +222,7 @@ class RankRefiner(refinement.Refiner):
 
     def slack_on(self, graph: Any) -> int:
         """Return the weight that blocks of `graph` may have above their limits."""
-        return super().slack_on(graph if isinstance(graph, Graph) else graph.local)
+        return super().slack_on(graph if isinstance(graph, Graph) else graph.rows)
 
     def start(self, graph: Any, part: Array) -> None:
         """Start with a partition of `graph`: of own vertices and ghosts if it is distributed."""
@@ -232,7 +232,7 @@ class RankRefiner(refinement.Refiner):
         own, held = graph.local.num_vertices, num_held(graph)
         for blocks in (self.run.moves.part, self.run.incumbent.best):
             blocks[own:held] = part[own:]
-        super().start(graph.local, part[:own])
+        super().start(graph.rows, part[:own])
         self.space.parallel_for(held - own, touch, own, self.run.incumbent)
 
     def restart(self, graph: Any) -> None:
@@ -245,7 +245,7 @@ class RankRefiner(refinement.Refiner):
     def refine(self, graph: Any, filter_ratio: float = 0.0,
                fixed: Array | None = None) -> RefinementOutcome:
         """Refine the current partition of `graph` in place; all ranks get the same result."""
-        return super().refine(graph if isinstance(graph, Graph) else graph.local, filter_ratio,
+        return super().refine(graph if isinstance(graph, Graph) else graph.rows, filter_ratio,
                               fixed)
 
     def _hold(self, graph: DistributedGraph) -> None:
