@@ -166,6 +166,18 @@ def test_one_rank_alone_has_no_ghosts():
                            f"{whole.num_arcs:,} of {whole.num_arcs:,} arcs, on cpu>")
 
 
+@pytest.mark.parametrize("size", [1, 2])
+def test_kernels_read_ids_unless_these_are_places(size):
+    """A single rank reads none, as on one device; whether rows have ids decides which code runs."""
+    whole = GRAPHS["random"]
+    first = [60 * rank // size for rank in range(size + 1)]
+    for each in Local(size).run(
+            lambda comm: distributed(comm, rows_of(whole, *first[comm.rank : comm.rank + 2]))):
+        assert (each.rows.global_ids is None) == (size == 1)
+        assert each.rows.targets is each.local.targets
+        assert each.local.global_ids is not None
+
+
 def test_weights_that_are_wide_on_one_rank_are_wide_on_all():
     whole = GRAPHS["all_weights"]
 
