@@ -29,7 +29,7 @@ def nets_of_rows(nets: Any) -> NetInput:
     if isinstance(nets, Mapping):
         named = not all(isinstance(net, Integral) for net in nets)
         return nets_of_rows(list(nets.values()))._replace(net_names=list(nets) if named else None)
-    if getattr(nets, "ndim", 2) == 1 and (getattr(getattr(nets, "dtype", None), "kind", "") == "O"):
+    if getattr(nets, "ndim", 2) == 1 and getattr(getattr(nets, "dtype", None), "kind", "") == "O":
         nets = list(nets)
     if getattr(nets, "ndim", 2) != 2:
         raise InputError(f"an array of shape {tuple(nets.shape)} is not a hypergraph; accepted are "

@@ -73,7 +73,7 @@ def grown_parts(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, s
     goals = np.ones(balance.num_blocks) if balance.shares is None else balance.shares
     plain = plain_graph(coarsest)
     found: list[Array] = []
-    wanted, share = (options.num_hierarchies(balance.num_blocks), options.share(balance.num_blocks))
+    wanted, share = options.num_hierarchies(balance.num_blocks), options.share(balance.num_blocks)
     copies = max_copies(plain.num_arcs)
     for begin in range(0, wanted, copies):
         count = min(copies, wanted - begin)

@@ -143,6 +143,11 @@ def num_held(graph: AnyPart) -> int:
     return graph.local.num_vertices + graph.num_ghosts
 
 
+def rows_of(graph: AnyPart) -> Graph:
+    """Return the rows of a graph that a rank refines: its own, or all."""
+    return graph if isinstance(graph, Graph) else graph.rows
+
+
 class RankRefiner(refinement.Refiner):
     """Work arrays of one rank for a hierarchy over several ranks.
 
@@ -166,8 +171,7 @@ class RankRefiner(refinement.Refiner):
         assert isinstance(finest, DistributedGraph)
         self.comm = finest.comm
         self._vertices = max(map(num_held, graphs))
-        self._arcs = max((each if isinstance(each, Graph) else each.local).num_arcs
-                         for each in graphs)
+        self._arcs = max(rows_of(each).num_arcs for each in graphs)
         super().__init__(finest.space, finest.rows, balance, options, seed, finest_options)
         self._totals = totals_for(self.space, self.sizes, self.comm.size)
         self._graph: DistributedGraph | None = None
@@ -222,7 +226,7 @@ class RankRefiner(refinement.Refiner):
 
     def slack_on(self, graph: Any) -> int:
         """Return the weight that blocks of `graph` may have above their limits."""
-        return super().slack_on(graph if isinstance(graph, Graph) else graph.rows)
+        return super().slack_on(rows_of(graph))
 
     def start(self, graph: Any, part: Array) -> None:
         """Start with a partition of `graph`: of own vertices and ghosts if it is distributed."""
@@ -245,8 +249,7 @@ class RankRefiner(refinement.Refiner):
     def refine(self, graph: Any, filter_ratio: float = 0.0,
                fixed: Array | None = None) -> RefinementOutcome:
         """Refine the current partition of `graph` in place; all ranks get the same result."""
-        return super().refine(graph if isinstance(graph, Graph) else graph.rows, filter_ratio,
-                              fixed)
+        return super().refine(rows_of(graph), filter_ratio, fixed)
 
     def _hold(self, graph: DistributedGraph) -> None:
         """Allocate work arrays for a level over ranks, which is refined next."""
