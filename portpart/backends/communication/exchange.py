@@ -275,8 +275,12 @@ def follow(run: ProgramRun, comm: protocol.Communicator) -> None:
 
 def perform(step: programs.Communication, comm: protocol.Communicator,
             arrays: Mapping[str, Any]) -> None:
-    """Do a step with the arrays that are bound to these names of slots."""
-    _make(operation_of(step, arrays), comm)
+    """Do a step with the arrays that are bound to these names of slots.
+
+    A single rank has its sums already.
+    """
+    if comm.size > 1 or not isinstance(step, programs.AllReduce):
+        _make(operation_of(step, arrays), comm)
 
 
 def operation_of(step: programs.Communication, arrays: Mapping[str, Any]) -> Operation:

@@ -9,7 +9,13 @@ from hypothesis import given, settings, strategies as st
 from portpart import generators
 from tests.helpers.graphs import graphs, random_graph
 from tests.helpers.ranks.cut_rows import borders
-from tests.helpers.ranks.rank_refining import OPTIONS, balance_of, refined, refined_by_ranks
+from tests.helpers.ranks.rank_refining import (
+    OPTIONS,
+    Watching,
+    balance_of,
+    refined,
+    refined_by_ranks,
+)
 from tests.helpers.ranks.rank_rows import cut_graphs, with_sizes
 
 CASES = {
@@ -32,6 +38,17 @@ def test_ranks_come_to_the_partition_of_one_device(name, size):
         assert refined_by_ranks(graph, first, balance, passes, size, options) == wanted
         assert refined_by_ranks(graph, first, balance, passes, size, options,
                                 moved_by=size) == wanted
+
+
+@pytest.mark.parametrize("size", [1, 2])
+def test_a_single_rank_sends_nothing(size, monkeypatch):
+    """It has no ghosts; lists of changes for none would take a tenth of its time."""
+    graph, k, imbalance = CASES["mesh"]
+    balance, first, sent = balance_of(graph, k, imbalance), borders(graph.num_vertices, size, 1), []
+    monkeypatch.setattr(Watching, "all_to_all", lambda self, parcel: sent.append(
+        self.comm.all_to_all(parcel)))
+    refined_by_ranks(graph, first, balance, (0.75, 0.25), 1, OPTIONS)
+    assert bool(sent) == (size > 1)
 
 
 @settings(max_examples=60)

@@ -117,6 +117,9 @@ RANK_JET: tuple[refinement.Piece, ...] = (
     refinement.PropagationSteps(), refinement.AccountingSteps())
 """Jet over ranks: ghosts are updated before moves are accounted for."""
 
+ONE_RANK_JET = tuple(piece for piece in RANK_JET if not isinstance(piece, GhostSteps))
+"""The same for a single rank, which has no ghosts."""
+
 
 def moved_jet(layout: MailLayout) -> tuple[refinement.Piece, ...]:
     """Return the pieces of Jet over ranks for vertices that have moved to other ranks."""
@@ -265,6 +268,8 @@ class RankRefiner(refinement.Refiner):
         if graph.whole is graph:
             return self.pieces
         assert self._graph is not None
+        if self._graph.is_alone:
+            return ONE_RANK_JET
         return moved_jet(layout_for(self._graph)) if self._graph.are_moved else RANK_JET
 
     def _records_of(self, graph: Structure) -> dict[str, kl.Record | kl.Words]:
