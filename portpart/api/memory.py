@@ -25,6 +25,7 @@ from portpart.estimate import (
     SizingSpace,
     counted,
     mapping_estimate,
+    margin_for,
     offset_bytes as offset_bytes_for,
     partition_call,
     sizes_of,
@@ -237,8 +238,8 @@ def _of_partition(sizes: GivenSizes, k: int, algorithm: recipes.Algorithm, confi
         config = config.for_size(sizes.counts[-1], k)
     search = Search(algorithm, config, k, combines=session)
     ways = ways_to_shrink(search, sizes.counts, arc_shrink, like)
-    estimate = counted(sizes, ways, partition_call(algorithm, config, k,
-                                                   has_rounds=has_rounds)).plus(dropped)
+    estimate = counted(sizes, ways, partition_call(algorithm, config, k, has_rounds=has_rounds),
+                       margin_for(config)).plus(dropped)
     if not session:
         return estimate
     kept = session_bytes(given, ways[0], config, k)

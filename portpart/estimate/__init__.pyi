@@ -3,6 +3,7 @@ from .calls import (
     MemoryEstimate as MemoryEstimate,
     check_memory_limit as check_memory_limit,
     counted as counted,
+    margin_for as margin_for,
     offset_bytes as offset_bytes,
     partition_call as partition_call,
     sizes_of as sizes_of,

@@ -118,10 +118,16 @@ def check_memory_limit(space: ExecutionSpace, k: int, graph: EitherGraph | None 
                           f"{space.name} has {readable(free)}")
 
 
-MARGIN, WIDE_MARGIN = 1.05, 1.12
+MARGIN, RUNS_MARGIN, WIDE_MARGIN = 1.05, 1.08, 1.12
 """Factors from the count of a dry run, without the input graph, to the estimate. With other seeds,
-and in walks inside the blocks of a partition, levels are slightly larger. Levels of hypergraphs,
-and of mappings inside sections, differ more."""
+and in walks inside the blocks of a partition, levels are slightly larger. The largest levels of
+several runs, those of hypergraphs, and of mappings inside sections, differ more."""
+
+
+def margin_for(config: Configuration) -> float:
+    """Return the factor for a configuration of a partitioner of graphs."""
+    search = getattr(config, "search", None)
+    return MARGIN if search is None or search.runs == 1 else RUNS_MARGIN
 
 
 @dataclass(frozen=True)

@@ -99,8 +99,9 @@ def as_those_of(like: EitherGraph, num_vertices: int, search: Search) -> Iterato
     """Yield the sizes of levels as those of a graph or hypergraph, for one of this many vertices.
 
     There is one way for each run, and at least two, because the levels of a matching that is just
-    dense enough differ between seeds. If walks respect labels, these are the blocks of a quick
-    partition, or the overlay of two.
+    dense enough differ between seeds. A graph with more runs than a large one has as many ways as
+    the smallest one, because some seeds have much larger levels of a social network than others. If
+    walks respect labels, these are the blocks of a quick partition, or the overlay of two.
     """
     factor = max(1.0, num_vertices / max(1, like.num_vertices))
     if factor > 1:
@@ -113,9 +114,11 @@ def as_those_of(like: EitherGraph, num_vertices: int, search: Search) -> Iterato
                        for each in (given, *given.others))
     walks: list[tuple[multilevel.Recipe, int, Array | None]] = []
     if search.sections < 2:
-        ways = [recipe, *others]
+        ways, runs = [recipe, *others], recipe.search.runs
+        if recipe.search.runs_on(like) > runs:
+            runs = recipe.search.max_runs or runs
         walks += [(ways[run % len(ways)], run * OTHER_SEED, None)
-                  for run in range(max(2, len(ways), recipe.search.runs))]
+                  for run in range(max(2, len(ways), runs))]
     if search.num_labels >= 2:
         label = _quick_partition(like, search.num_labels, 0)
         if search.combines:

@@ -213,7 +213,7 @@ class MultisectionConfig:
         config = changed(config, {"coarsening.min_coarsest": max(
             self.min_coarsest, config.coarsening.min_coarsest)})
         for runs in self.runs or ():
-            config = changed(config, {"search.runs": runs})
+            config = changed(config, {"search.runs": runs, "search.max_runs": None})
             yield config
         yield from repeat(config)
 

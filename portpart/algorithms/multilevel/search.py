@@ -28,6 +28,7 @@ from portpart.algorithms.multilevel.population import (
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace
+from portpart.graphs import WithMeasures
 from portpart.options import option, option_class
 
 MAX_COMBINED_BLOCKS = 46340
@@ -38,6 +39,13 @@ RUN_SEEDS, COMBINATION_SEEDS, CYCLE_SEEDS = 10**9, 10**6, 10**3
 
 ROUND_SEEDS = 2**62
 """Upper limit of the seeds of walks in rounds, as for callers' seeds."""
+
+MANY_RUNS_WORK = 2**22
+"""Runs on a small graph together process at most this many arcs or pins, where a vertex counts
+as `WORK_OF_VERTEX` of them.
+"""
+
+WORK_OF_VERTEX = 8
 
 
 @option_class
@@ -56,11 +64,22 @@ class SearchOptions:
         None, "Number of passes over a level, the last ones, in walks that "
         "begin with a partition, as combinations and cycles do; None: all.",
         min=1)
+    max_runs: int | None = option(
+        None, "Number of partitions from scratch of a small graph, if these process at most 2^22 "
+        "arcs or pins together, where a vertex counts as eight; at least `runs`. None: `runs`.",
+        min=1)
 
     @property
     def is_one_walk(self) -> bool:
         """Whether only one partition is made."""
-        return self.runs == 1 and self.cycles == 0
+        return self.runs == 1 and self.cycles == 0 and self.max_runs is None
+
+    def runs_on(self, graph: WithMeasures) -> int:
+        """Return the number of partitions from scratch of a graph."""
+        if self.max_runs is None:
+            return self.runs
+        work = graph.whole.num_entries + WORK_OF_VERTEX * graph.whole.num_vertices
+        return max(self.runs, min(self.max_runs, MANY_RUNS_WORK // max(1, work)))
 
 
 ONE_WALK = SearchOptions()
@@ -80,7 +99,7 @@ def search(problem: Problem, walks: Sequence[Walk], options: SearchOptions,
     """Return the best partition of walks from scratch, combinations, cycles and rounds.
 
     With an initial partition there are one walk and cycles. Time is checked before each further
-    walk. A dry run makes only two walks of a kind, and copies a partition for each of the others.
+    walk. A dry run makes only some walks of a kind, after copies of a partition for the others.
 
     With rounds, the end of time or Ctrl-C ends the current walk. The best partition before it is
     returned.
@@ -114,11 +133,12 @@ def _best_so_far(problem: Problem, walks: Sequence[Walk], options: SearchOptions
     seed, wanted, walk = problem.seed, problem.constraints, walks[0]
     found = [walk(seed, wanted.initial, wanted.initial)]
     yield found[0], 0
-    for run in range(1, options.runs if wanted.initial is None else 1):
+    runs = options.runs_on(problem.graph) if wanted.initial is None else 1
+    for run in range(1, runs):
         if wanted.out_of_time():
             break
-        if run > len(walks) and problem.space.is_dry_run:
-            found.append(replace(found[1], part=problem.space.copy(found[1].part)))
+        if run < runs - len(walks) and problem.space.is_dry_run:
+            found.append(replace(found[0], part=problem.space.copy(found[0].part)))
             continue
         found.append(walks[run % len(walks)](seed + RUN_SEEDS * run))
         yield min(found, key=_rank), 0

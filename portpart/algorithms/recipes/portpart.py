@@ -90,6 +90,7 @@ PRESETS = {
             refined=4, candidates=16, candidates_for_many=4, hierarchies=16,
             hierarchies_for_many=1, max_blocks=128, twice_up_to=4),
         "search.runs": 4,
+        "search.max_runs": 12,
         "search.cycles": 2,
         "search.population": 24,
     }),

@@ -141,8 +141,17 @@ def test_a_recipe_that_cannot_work_is_refused(kind: type, options: dict[str, Any
 def test_every_preset_partitions_within_the_limit(preset: str) -> None:
     result = checked.partition(delaunay(3000), 6, algorithm="portpart", preset=preset)
     assert result.feasible
-    walks = {"strong": 1 + 1, "best": 4 + 3 + 2}.get(preset, 1)
+    walks = {"strong": 1 + 1, "best": 12 + 11 + 2}.get(preset, 1)
     assert len(result.stats["cuts"]) == walks
+
+
+def test_small_graphs_have_more_partitions_from_scratch() -> None:
+    """Up to `max_runs` that process 2^22 arcs and vertices together, never fewer than `runs`."""
+    mesh = delaunay(20_000)
+    assert 14 * (mesh.num_arcs + 160_000) < 2**22 < 15 * (mesh.num_arcs + 160_000)
+    runs = [SearchOptions(3, max_runs=most).runs_on(mesh) for most in (None, 2, 5, 14, 15, 40)]
+    assert runs == [3, 3, 5, 14, 14, 14]
+    assert not SearchOptions(max_runs=2).is_one_walk
 
 
 def test_clusters_make_half_as_many_levels() -> None:

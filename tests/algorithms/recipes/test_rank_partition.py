@@ -109,7 +109,7 @@ def test_partitions_are_those_of_one_device(name, size):
 def test_runs_that_merge_differently_are_those_of_one_device(name):
     graph = WHOLE[name]
     stats = check(graph, borders(graph.num_vertices, 2, 2), 2, PRESETS["best"])
-    assert len(stats[0]["cuts"]) == 4 + 3 + 2
+    assert len(stats[0]["cuts"]) == 12 + 11 + 2
 
 
 @pytest.mark.slow
