@@ -49,18 +49,17 @@ NO_VERTEX = -1
 
 
 @kl.device
-def team_winner(score, hashed, candidate):
-    """Return the candidate (int32, or -1 for none) of the lane with the largest score, then hash.
+def team_winner(is_top, hashed, candidate):
+    """Return the candidate (int32, or -1 for none) with the largest hash of the lanes at the top.
 
     All lanes of a team call it. All get the winner, or -1 if no lane has a candidate.
     """
-    top = kl.team_max(score)
     directed_tie_hash = kl.int64(LOWEST)
-    if score == top:
+    if is_top:
         directed_tie_hash = hashed
     top_hash = kl.team_max(directed_tie_hash)
     own = kl.int32(NO_VERTEX)
-    if score == top and hashed == top_hash:
+    if is_top and hashed == top_hash:
         own = candidate
     return kl.team_max(own)
 

@@ -13,6 +13,7 @@ from portpart.backends.language import (
     kernel,
     lane,
     team_atomic_add,
+    team_max,
     team_size,
     team_sync,
 )
@@ -44,7 +45,7 @@ def pick(row, offsets, scores, hashes, winners):
             best = int64(scores[i])
             best_hash = int64(hashes[i])
             candidate = int32(i)
-    candidate = team_winner(best, best_hash, candidate)
+    candidate = team_winner(best == team_max(best), best_hash, candidate)
     if lane() == 0:
         winners[row] = candidate
 

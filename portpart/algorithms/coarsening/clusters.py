@@ -28,7 +28,7 @@ class Clusters(kl.Record):
 
     max_count: int
     cluster: Array = kl.work(np.int32, "vertices")
-    count: Array = kl.work(np.int64, lambda sizes: 1, zeros=True)
+    count: Array = kl.work(np.int64, lambda sizes: 1)
 
 
 class Numbering(kl.Record):
@@ -106,7 +106,9 @@ def record_numbering(program: Program, leader: Slot) -> None:
     program.array("count", np.int64)
     program.launch(found.vertices, flag_leader, leader=leader)
     record_scan(program, found.flags, found.number, found.tile_sums, found.vertices, found.tiles)
-    program.launch(found.vertices, number_cluster, leader=leader)
+    with program.side_by_side():
+        program.launch(found.vertices, number_cluster, leader=leader)
+        program.launch(1, count_clusters)
 
 
 @kl.kernel
@@ -116,11 +118,15 @@ def flag_leader(v, leader, numbering: Numbering):
 
 
 @kl.kernel
-def number_cluster(v, leader, numbering: Numbering, count):
-    """Replace v's leader by the number of its cluster; the first vertex counts the clusters."""
+def number_cluster(v, leader, numbering: Numbering):
+    """Replace v's leader by the number of its cluster."""
     leader[v] = numbering.number[leader[v]]
-    if v == 0:
-        count[0] = numbering.number[numbering.vertices]
+
+
+@kl.kernel
+def count_clusters(_, numbering: Numbering, count):
+    """Store the number of clusters."""
+    count[0] = numbering.number[numbering.vertices]
 
 
 @kl.device

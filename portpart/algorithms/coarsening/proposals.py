@@ -148,5 +148,5 @@ def best_candidate(v, own, limit, begin, end, graph: kl.Record, search: Proposal
                     best_score = score
                     best_hash = hashed
                     best = c
-    best = team_winner(best_score, best_hash, best)
+    best = team_winner(best_score == kl.team_max(best_score), best_hash, best)
     by.keep(v, best, best_score, search)

@@ -139,7 +139,7 @@ def propose_swap(a, graph: Csr, tables: Tables, places: BlockPlaces, proposals: 
                 best_hash = hashed
                 best_block = kl.int32(b)
     top = kl.team_max(best)
-    best_block = team_winner(best, best_hash, best_block)
+    best_block = team_winner(best == top, best_hash, best_block)
     if kl.lane() == 0:
         proposals.gain[a] = top
         proposals.partner[a] = best_block

@@ -17,6 +17,7 @@ import numpy as np
 
 from portpart.backends.language import CASTS, Word, types
 from portpart.backends.language.kernels import TypedFunction
+from portpart.backends.language.parameters import OF_WORDS
 
 NameOf = Callable[[str], str]
 DeviceName = Callable[[TypedFunction], str]
@@ -177,6 +178,8 @@ class CudaExpressionWriter:
         if "atomic" in name:
             element = self.typed.element_of(given[0])
             written[2:] = [self.converted(value, element) for value in given[2:]]
+        if name == "atomic_next" and is_of_words(given[0]) and given[1] in self.typed.constants:
+            name = "atomic_next_word"
         template = "<TEAM>" if name in TEAM_TEMPLATES else ""
         return f"pp::{name}{template}({', '.join(written)})"
 
@@ -194,6 +197,12 @@ class CudaExpressionWriter:
         if self.typed.kind(array.id) is types.ABSENT:
             return self.converted(default, types.INT64)
         return f"int64({self.name_of(array.id)}[{self.write(index)}])"
+
+
+def is_of_words(array: ast.expr) -> bool:
+    """Whether an array is that of words, which all threads share."""
+    return isinstance(array, ast.Name) and (array.id.startswith(OF_WORDS)
+                                            or array.id.endswith("own_words"))
 
 
 def grouped(text: str) -> str:

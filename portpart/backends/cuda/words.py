@@ -50,13 +50,21 @@ __device__ __forceinline__ T atomic_add(T* array, int64 index, typename Same<T>:
     return T(atomicAdd(reinterpret_cast<U*>(array + index), U(value)));
 }
 // Threads of a warp that come together to the same element share one atomic.
-template <class T> __device__ __forceinline__ T atomic_next(T* array, int64 index)
+template <class T> __device__ __forceinline__ T next_of(uint32 together, T* array, int64 index)
 {
-    const uint32 together = __match_any_sync(__activemask(), uint64(array + index));
     const uint32 before = together & ((1u << (threadIdx.x % 32)) - 1u);
     T first = 0;
     if (before == 0) first = atomic_add(array, index, T(__popc(together)));
     return __shfl_sync(together, first, __ffs(together) - 1) + T(__popc(before));
+}
+template <class T> __device__ __forceinline__ T atomic_next(T* array, int64 index)
+{
+    return next_of(__match_any_sync(__activemask(), uint64(array + index)), array, index);
+}
+// A word is the same for all threads.
+template <class T> __device__ __forceinline__ T atomic_next_word(T* words, int64 index)
+{
+    return next_of(__activemask(), words, index);
 }
 template <class T>
 __device__ __forceinline__ T atomic_min(T* array, int64 index, typename Same<T>::type value)

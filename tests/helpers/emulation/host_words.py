@@ -94,6 +94,10 @@ template <class T> inline T atomic_next(T* array, int64 index)
 {
     return atomic_add(array, index, T(1));
 }
+template <class T> inline T atomic_next_word(T* words, int64 index)
+{
+    return atomic_next(words, index);
+}
 template <class T> inline T atomic_min(T* array, int64 index, typename Same<T>::type value)
 {
     return exchanged(array + index, min<T>(array[index], value));

@@ -171,6 +171,7 @@ def best_touched(v, graph: Csr, state: Searching, connections: objectives.Connec
         total = kl.team_sum(total)
         cost = kl.team_sum(cost)
     top = kl.team_max(best)
-    store_best(own, total, cost, team_winner(best, best_hash, best_block), top, found, search.rules)
+    best_block = team_winner(best == top, best_hash, best_block)
+    store_best(own, total, cost, best_block, top, found, search.rules)
     if search.counts:
         store_admitted(admitted, admitted_weight, found)
