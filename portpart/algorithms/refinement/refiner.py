@@ -260,7 +260,8 @@ class Refiner:
             records |= around.records
         pieces = self._pieces_for(graph)
         key = (self._is_finest(graph), *graph.type_key, fixed is None, run.blocks.move_cost is None,
-               widths, around is not None and around.key, pieces)
+               widths, around is not None and around.key,
+               pieces is self.pieces or pieces)  # to hash them takes microseconds
         executable = self._executables.get(key)
         if executable is None:
             executable = self._executables[key] = self._executable(
