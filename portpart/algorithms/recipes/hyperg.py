@@ -56,16 +56,11 @@ class HypergConfig:
 PRESETS = {
     "default": HypergConfig(),
     "paper": changed(HypergConfig(), {
-        "coarsening.min_coarsest": 0,
-        "coarsening.max_coarsest": MAX_BLOCKS,
-        "coarsening.drop_below": 0,
-        "grouping.max_coarse_weight": None,
-        "refinement.apply_later_moves": False,
-        "refinement.tolerance": 1,
-        "refinement.stall_limit": 1,
-        "refinement.rebalance": False,
-        "refinement.hold_heavy": False,
-        "refinement.slack": 0,
+        "coarsening.min_coarsest": 0, "coarsening.max_coarsest": MAX_BLOCKS,
+        "coarsening.drop_below": 0, "grouping.max_coarse_weight": None,
+        "refinement.apply_later_moves": False, "refinement.tolerance": 1,
+        "refinement.stall_limit": 1, "refinement.rebalance": False,
+        "refinement.hold_heavy": False, "refinement.slack": 0,
     }),
 }
 

@@ -57,30 +57,23 @@ class PortpartConfig:
 
 
 STRONG = changed(PortpartConfig(), {
-    "initial.growing": MANY_STARTS,
-    "refinement.temperatures": (0.75, 0.5, 0.25),
-    "refinement.coarse_once_above": None,
-    "refinement.finest_once_above": None,
+    "initial.growing": MANY_STARTS, "refinement.temperatures": (0.75, 0.5, 0.25),
+    "refinement.coarse_once_above": None, "refinement.finest_once_above": None,
     "refinement.coarse": RefinementOptions(stall_limit=20),
     "refinement.finest": RefinementOptions(tolerance=0.9998, stall_limit=40),
     "refinement.finest_once": None,
     "refinement.finest_small": RefinementOptions(tolerance=0.9998, stall_limit=40, weak_limit=4),
-    "flows": FlowOptions(levels=100),
-    "search.cycles": 1,
+    "flows": FlowOptions(levels=100), "search.cycles": 1,
 })
 
 PRESETS = {
     "fast": changed(PortpartConfig(), {
-        "initial.starts": 2,
-        "initial.start_blocks": 64,
+        "initial.starts": 2, "initial.start_blocks": 64,
         "initial.growing": GrowingOptions(refined=1, candidates=1, twice_up_to=4),
-        "refinement.temperatures": (0.5,),
-        "refinement.finest_temperatures": (0.25,),
+        "refinement.temperatures": (0.5,), "refinement.finest_temperatures": (0.25,),
         "refinement.coarse": RefinementOptions(tolerance=0.99, stall_limit=8),
         "refinement.finest": RefinementOptions(tolerance=0.99),
-        "refinement.finest_once": None,
-        "refinement.finest_small": None,
-        "flows.levels": 0,
+        "refinement.finest_once": None, "refinement.finest_small": None, "flows.levels": 0,
     }),
     "default": PortpartConfig(),
     "strong": STRONG,
@@ -89,10 +82,7 @@ PRESETS = {
         "initial.growing": GrowingOptions(
             refined=4, candidates=16, candidates_for_many=4, hierarchies=16,
             hierarchies_for_many=1, max_blocks=128, twice_up_to=4),
-        "search.runs": 4,
-        "search.max_runs": 12,
-        "search.cycles": 2,
-        "search.population": 24,
+        "search.runs": 4, "search.max_runs": 12, "search.cycles": 2, "search.population": 24,
     }),
 }
 
