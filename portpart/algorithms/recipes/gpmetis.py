@@ -56,8 +56,9 @@ class GpmetisConfig:
 
     def __post_init__(self) -> None:
         check_options(self)
-        if self.search.runs != 1:
-            raise InputError(f"search.runs is {self.search.runs}; with GP-metis it must be 1")
+        for name in ("runs", "max_runs"):
+            if (given := getattr(self.search, name)) not in (1, None):
+                raise InputError(f"search.{name} is {given}; with GP-metis it must be 1")
 
 
 PRESETS = {
