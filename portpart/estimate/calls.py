@@ -127,7 +127,8 @@ several runs, those of hypergraphs, and of mappings inside sections, differ more
 def margin_for(config: Configuration) -> float:
     """Return the factor for a configuration of a partitioner of graphs."""
     search = getattr(config, "search", None)
-    return MARGIN if search is None or search.runs == 1 else RUNS_MARGIN
+    is_one_run = search is None or (search.runs == 1 and search.max_runs is None)
+    return MARGIN if is_one_run else RUNS_MARGIN
 
 
 @dataclass(frozen=True)

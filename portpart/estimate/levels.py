@@ -114,9 +114,8 @@ def as_those_of(like: EitherGraph, num_vertices: int, search: Search) -> Iterato
                        for each in (given, *given.others))
     walks: list[tuple[multilevel.Recipe, int, Array | None]] = []
     if search.sections < 2:
-        ways, runs = [recipe, *others], recipe.search.runs
-        if recipe.search.runs_on(like) > runs:
-            runs = recipe.search.max_runs or runs
+        ways, own = [recipe, *others], recipe.search
+        runs = own.max_runs or 1 if own.runs_on(like) > own.runs else own.runs
         walks += [(ways[run % len(ways)], run * OTHER_SEED, None)
                   for run in range(max(2, len(ways), runs))]
     if search.num_labels >= 2:

@@ -156,6 +156,26 @@ def shorten_in_a_copy(_, together: Together):
         together[i] = copy[i]
 
 
+@device
+def lengthen(listed: Listed):
+    """Make the list longer by one."""
+    return atomic_next(listed, Listed.length)
+
+
+@kernel
+def lengthen_copies(i, found):
+    """found[i] = the length of a list of the team, which its lanes make longer 20 times."""
+    copy = Together(team_array(int64, 4))
+    for place in range(lane(), 4, team_size()):
+        copy[place] = 0
+    team_sync()
+    for _ in range(lane(), 20, team_size()):
+        lengthen(copy)
+    team_sync()
+    if lane() == 0:
+        found[i] = copy.length
+
+
 class Stack(Record):
     """Nothing but how long it is."""
 

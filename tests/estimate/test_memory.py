@@ -18,7 +18,9 @@ from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.recipes.gpmetis import GpmetisConfig
 from portpart.algorithms.recipes.partitioners import ALGORITHMS, lookup
+from portpart.algorithms.recipes.portpart import PortpartConfig
 from portpart.errors import InputError
+from portpart.estimate import calls
 from portpart.graphs.graph import Graph
 from portpart.options import changed
 from tests.helpers import data_folder
@@ -154,6 +156,13 @@ def test_estimate_for_meshes_is_closer(name: str) -> None:
         used = bytes_of_arrays(GRAPHS[name](), k, "default", "portpart")
         estimated = peak_of(GRAPHS[name](), "portpart", "default", k, arc_shrink=shrink)
         assert used <= estimated <= (1.4 if k > 8 else 1.5) * used
+
+
+def test_several_runs_have_a_wider_margin() -> None:
+    """The largest levels of several runs are larger than those of a dry run."""
+    found = [calls.margin_for(changed(PortpartConfig(), each))
+             for each in ({}, {"search.runs": 2}, {"search.max_runs": 2})]
+    assert found == [calls.MARGIN, calls.RUNS_MARGIN, calls.RUNS_MARGIN]
 
 
 def with_little_scratch(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 
 from portpart.backends.language import CASTS, Word, types
 from portpart.backends.language.kernels import TypedFunction
-from portpart.backends.language.parameters import OF_WORDS
+from portpart.backends.language.parameters import is_of_words
 
 NameOf = Callable[[str], str]
 DeviceName = Callable[[TypedFunction], str]
@@ -178,7 +178,7 @@ class CudaExpressionWriter:
         if "atomic" in name:
             element = self.typed.element_of(given[0])
             written[2:] = [self.converted(value, element) for value in given[2:]]
-        if name == "atomic_next" and is_of_words(given[0]) and given[1] in self.typed.constants:
+        if name == "atomic_next" and given[1] in self.typed.constants and is_of_words(written[0]):
             name = "atomic_next_word"
         template = "<TEAM>" if name in TEAM_TEMPLATES else ""
         return f"pp::{name}{template}({', '.join(written)})"
@@ -197,12 +197,6 @@ class CudaExpressionWriter:
         if self.typed.kind(array.id) is types.ABSENT:
             return self.converted(default, types.INT64)
         return f"int64({self.name_of(array.id)}[{self.write(index)}])"
-
-
-def is_of_words(array: ast.expr) -> bool:
-    """Whether an array is that of words, which all threads share."""
-    return isinstance(array, ast.Name) and (array.id.startswith(OF_WORDS)
-                                            or array.id.endswith("own_words"))
 
 
 def grouped(text: str) -> str:

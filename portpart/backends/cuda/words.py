@@ -61,9 +61,10 @@ template <class T> __device__ __forceinline__ T atomic_next(T* array, int64 inde
 {
     return next_of(__match_any_sync(__activemask(), uint64(array + index)), array, index);
 }
-// A word is the same for all threads.
+// A word is the same for all threads, except in copies of words in the scratch memory of teams.
 template <class T> __device__ __forceinline__ T atomic_next_word(T* words, int64 index)
 {
+    if (__isShared(words)) return atomic_next(words, index);
     return next_of(__activemask(), words, index);
 }
 template <class T>

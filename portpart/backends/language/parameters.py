@@ -93,6 +93,11 @@ def flat_name(record: str, path: Path) -> str:
     return "_".join((record, *path))
 
 
+def is_of_words(name: str) -> bool:
+    """Whether a parameter of a flat function is an array of words, by its name."""
+    return name.startswith(OF_WORDS) or name.endswith("_own_words")
+
+
 def fits(given: Kind, needed: Kind) -> bool:
     """Whether a record or words of one class may be passed as another class.
 

@@ -42,7 +42,7 @@ def test_ranks_come_to_the_partition_of_one_device(name, size):
 
 @pytest.mark.parametrize("size", [1, 2])
 def test_a_single_rank_sends_nothing(size, monkeypatch):
-    """It has no ghosts; lists of changes for none would take a tenth of its time."""
+    """It has no ghosts; lists of changes for none would take a twentieth of its time."""
     graph, k, imbalance = CASES["mesh"]
     balance, first, sent = balance_of(graph, k, imbalance), borders(graph.num_vertices, size, 1), []
     monkeypatch.setattr(Watching, "all_to_all", lambda self, parcel: sent.append(

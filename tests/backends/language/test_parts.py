@@ -22,6 +22,7 @@ from tests.backends.part_kernels import (
     Together,
     Values,
     count_parity,
+    lengthen_copies,
     list_even,
     push,
     shorten_in_a_copy,
@@ -129,6 +130,14 @@ def test_words_of_records_are_parts_of_one_array(space):
     found = Together(space.to_host(words.array))
     assert (found.length, found.lost, found.seen, found.most) == (2, 1, 8, 2)
     assert sorted(space.to_host(members))[-3:] == [4, 6, 20]
+
+
+@pytest.mark.parametrize("team", [1, 8, 32, 256])
+def test_teams_of_a_warp_count_in_their_own_copies_of_words(space, team):
+    """Threads that append to words of all share an atomic, without comparing addresses."""
+    found = space.zeros(50, np.int64)
+    space.parallel_for(50, lengthen_copies, found, team=team)
+    assert space.to_host(found).tolist() == 50 * [20]
 
 
 def test_words_of_records_act_in_plain_python():
