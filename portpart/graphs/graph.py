@@ -111,6 +111,11 @@ class Graph(structure.ArcMeasures, structure.GraphOfSpace):
         return self._total("arc", self.weights, self.num_arcs)
 
     @property
+    def is_simple(self) -> bool:
+        """Whether it is known that no two arcs have the same ends."""
+        return self._totals.get("parallel") == 0
+
+    @property
     def whole(self) -> Graph | structure.GraphTotals:
         """The object with the sizes of the whole graph: this graph, unless it has some rows of
         another one.

@@ -95,7 +95,7 @@ def clique_graph(hypergraph: Hypergraph) -> Graph:
     space.parallel_for(hypergraph.num_pins, join_pins, nets, pairs, team=8)
     offsets, targets, weights = directed_rows(space, hypergraph.num_vertices, sources, targets,
                                               pairs.weights, loops=False)
-    known = {"vertex": hypergraph.total_vertex_weight}
+    known = {"vertex": hypergraph.total_vertex_weight, "parallel": 0}
     if space.is_dry_run:
         arcs, = space.guess("arcs", hypergraph, [length])
         wide, = space.guess("wide", hypergraph, [0])

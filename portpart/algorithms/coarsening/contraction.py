@@ -99,7 +99,8 @@ def contract(graph: Graph, clusters: Clusters, weight_type: np.dtype | None = No
         a row may differ from run to run on a GPU.
     """
     made = rows_of_clusters(graph, clusters, weight_type, guess)
-    known = {"vertex": graph.total_vertex_weight, "arc": made.arc_weight, "degree": made.max_degree}
+    known = {"vertex": graph.total_vertex_weight, "arc": made.arc_weight, "degree": made.max_degree,
+             "parallel": 0}
     return Graph(*made.arrays(), graph.space, known)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 from portpart.algorithms.initial.bisection_state import Candidates, Keyed
 from portpart.algorithms.initial.fm_gains import (
     Attempts,
@@ -76,8 +78,29 @@ def begin_key(i, graph: Csr, candidates: Candidates, attempts: Attempts, state: 
 
 
 @kl.device
+def add_alone(keys, place, change):
+    """Add to a key that no other lane changes; its cache line stays in the cache."""
+    keys[place] += change
+    return place
+
+
+@kl.device
+def add_together(keys, place, change):
+    """Add to a key that other lanes may change, because arcs are parallel."""
+    kl.team_atomic_add(keys, place, change)
+    return place
+
+
+@dataclass(frozen=True)
+class Adding(kl.Static):
+    """How lanes add to keys: ``add(keys, place, change)``."""
+
+    add: kl.DeviceFunction
+
+
+@kl.device
 def follow_arcs(p, here, opening, bisection: Bisection, graph: Csr, candidates: Candidates,
-                attempts: AttemptScratch):
+                attempts: AttemptScratch, lanes: Adding):
     """Update the keys of the neighbours of a vertex that leaves side `here`.
 
     A gain changes by twice the weight of the arc. Returns the vertex.
@@ -88,10 +111,11 @@ def follow_arcs(p, here, opening, bisection: Bisection, graph: Csr, candidates: 
         q = kl.int64(candidates.place[bisection.base + graph.targets[arc]])
         if bisection.lower <= q and q < bisection.upper:
             change = (kl.value_or(graph.weights, arc, 1) >> bisection.shift) << (bisection.bits + 1)
-            if (attempts.side[own + q] & 1) != here:
+            there = attempts.side[own + q]
+            if (there & 1) != here:
                 change = -change
-            kl.team_atomic_add(attempts.key, own + q, change)
-            if attempts.side[own + q] == opening:
+            lanes.add(attempts.key, own + q, change)
+            if there == opening:
                 attempts.side[own + q] = kl.int8(1)
             if kl.team_size() == 1:
                 keep_best(q, bisection, attempts)
@@ -140,5 +164,9 @@ def undo_moves(made, kept, again, bisection: Bisection, graph: Csr, candidates: 
     return made - kept
 
 
-ARCS = GainRule("arcs", arcs_inside, pull_of_arcs, begin_key, follow_arcs, undo_moves)
-"""For graphs."""
+PARALLEL_ARCS = GainRule("parallel arcs", arcs_inside, pull_of_arcs, begin_key,
+                         follow_arcs.bound(lanes=Adding(add_together)), undo_moves)
+"""For all graphs."""
+
+ARCS = replace(PARALLEL_ARCS, name="arcs", follow=follow_arcs.bound(lanes=Adding(add_alone)))
+"""For simple graphs, and for a single lane."""

@@ -132,8 +132,9 @@ def record_bisection(records: Records, rule: GainRule, team: int, ordered: bool)
     program.launch(1, begin_level)
     with program.while_loop(run.running):
         _bisect(program, run, rule, team)
-        program.launch(run.vertices_of_all, take_order)
-        program.launch(1, begin_level)
+        with program.side_by_side():
+            program.launch(run.vertices_of_all, take_order)
+            program.launch(1, begin_level)
     program.launch(run.candidates, rate_candidate, team=32)
     program.launch(run.candidates, rank_candidate)
     program.launch(run.kept_vertices, keep_candidate)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from portpart.algorithms.initial.arc_gains import ARCS
+from portpart.algorithms.initial.arc_gains import ARCS, PARALLEL_ARCS
 from portpart.algorithms.initial.bisection import record_bisection, splits_of
 from portpart.algorithms.initial.bisection_state import (
     BisectionWords,
@@ -168,7 +168,11 @@ def start_sizes(vertices: Sequence[int], num_blocks: int, options: GrowingOption
 def _bisect(graph: Graph | Hypergraph, size: int, team: int, ordered: bool,
             records: Records) -> None:
     """Run the program on one graph."""
-    rule, rows = (ARCS, graph.csr) if isinstance(graph, Graph) else (NETS, incidence_of(graph))
+    if isinstance(graph, Graph):
+        alone = graph.is_simple or graph.space.widest_team == 1
+        rule, rows = ARCS if alone else PARALLEL_ARCS, graph.csr
+    else:
+        rule, rows = NETS, incidence_of(graph)
     records = {"graph": rows, **records}
     key = ("recursive bisection", rule.name, *graph.type_key, team, ordered)
     program = graph.space.cached_executable(

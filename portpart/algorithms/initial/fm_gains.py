@@ -315,8 +315,9 @@ def best_of_side(here, bisection: Bisection, attempts: AttemptScratch):
     else:
         for p in range(bisection.lower + kl.lane(), bisection.upper, kl.team_size()):
             found = attempts.key[bisection.own + p]
-            if attempts.side[bisection.own + p] == here:
-                top = max(top, found)
+            # without a branch, several positions are loaded together
+            movable = attempts.side[bisection.own + p] == here
+            top = max(top, found if movable else kl.int64(LOWEST))
     return kl.team_max(top)
 
 

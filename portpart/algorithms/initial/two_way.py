@@ -89,10 +89,9 @@ def next_move(weight, count, limits: SideLimits, bisection: Bisection, graph: Cs
         for p in range(bisection.lower + kl.lane(), bisection.upper, kl.team_size()):
             found = attempts.key[bisection.own + p]
             there = attempts.side[bisection.own + p]
-            if there == 0:
-                top0 = max(top0, found)
-            elif there == 1:
-                top1 = max(top1, found)
+            # without branches, several positions are loaded together
+            top0 = max(top0, found if there == 0 else kl.int64(LOWEST))
+            top1 = max(top1, found if there == 1 else kl.int64(LOWEST))
         top0 = kl.team_max(top0)
         top1 = kl.team_max(top1)
     # both weights are loaded together: each takes two dependent accesses
@@ -114,9 +113,11 @@ def may_improve(moves, stall_limit, gain_sum, square_sum):
     The gains are treated as a random walk. If it drifts down by much more than its deviation, it
     does not return (V. Osipov, P. Sanders, ESA 2010).
     """
-    squared = gain_sum * gain_sum
-    variance = square_sum - squared / max(kl.float64(1), kl.float64(moves))
-    hopeless = moves >= MIN_STALL and gain_sum < 0.0 and squared > DRIFT * variance
+    hopeless = False
+    if moves >= MIN_STALL and gain_sum < 0.0:
+        squared = gain_sum * gain_sum
+        count = kl.float64(moves)
+        hopeless = count * squared > DRIFT * (count * square_sum - squared)
     return moves < stall_limit and not hopeless
 
 
@@ -126,6 +127,7 @@ def one_pass(limits: SideLimits, bisection: Bisection, graph: Csr, candidates: C
     """Move vertices one by one; return the number of moves, and of the moves to keep."""
     size = bisection.upper - bisection.lower
     end = min(size, passes.max_moves)
+    stall_limit = passes.stall_limit
     weight = attempts.totals[bisection.totals + BisectionTotals.weight]
     count = attempts.totals[bisection.totals + BisectionTotals.count]
     cut = attempts.totals[bisection.totals + BisectionTotals.cut]
@@ -136,7 +138,7 @@ def one_pass(limits: SideLimits, bisection: Bisection, graph: Csr, candidates: C
     gain_sum = kl.float64(0)
     square_sum = kl.float64(0)
     kl.team_sync()
-    while made < end and may_improve(made - kept, passes.stall_limit, gain_sum, square_sum):
+    while made < end and may_improve(made - kept, stall_limit, gain_sum, square_sum):
         chosen = next_move(weight, count, limits, bisection, graph, candidates, attempts)
         if chosen == LOWEST:
             break

@@ -182,6 +182,44 @@ template <int WIDTH, class T, class Op> __device__ __forceinline__ T warp_reduce
         value = op(value, T(__shfl_xor_sync(members<WIDTH>(), S(value), distance, WIDTH)));
     return value;
 }
+#if __CUDA_ARCH__ >= 800
+// The hardware finds extremes of 32-bit words of a warp at once: the upper words of longer values
+// decide, then the lower ones of those whose upper word is the extreme.
+__device__ __forceinline__ int32 highest(int32 value) { return __reduce_max_sync(~0u, value); }
+__device__ __forceinline__ int32 lowest(int32 value) { return __reduce_min_sync(~0u, value); }
+__device__ __forceinline__ int64 highest(int64 value)
+{
+    const int32 top = highest(int32(value >> 32));
+    const uint32 rest = __reduce_max_sync(~0u, int32(value >> 32) == top ? uint32(value) : 0u);
+    return int64(uint64(top) << 32 | rest);
+}
+__device__ __forceinline__ int64 lowest(int64 value)
+{
+    const int32 top = lowest(int32(value >> 32));
+    const uint32 rest = __reduce_min_sync(~0u, int32(value >> 32) == top ? uint32(value) : ~0u);
+    return int64(uint64(top) << 32 | rest);
+}
+template <> __device__ __forceinline__ int32 warp_reduce<WARP>(int32 value, Max)
+{
+    return highest(value);
+}
+template <> __device__ __forceinline__ int64 warp_reduce<WARP>(int64 value, Max)
+{
+    return highest(value);
+}
+template <> __device__ __forceinline__ int32 warp_reduce<WARP>(int32 value, Min)
+{
+    return lowest(value);
+}
+template <> __device__ __forceinline__ int64 warp_reduce<WARP>(int64 value, Min)
+{
+    return lowest(value);
+}
+template <> __device__ __forceinline__ int32 warp_reduce<WARP>(int32 value, Sum)
+{
+    return __reduce_add_sync(~0u, value);
+}
+#endif
 template <int WIDTH, class T> __device__ __forceinline__ T warp_scan(T value)
 {
     const int own = threadIdx.x % WIDTH;
