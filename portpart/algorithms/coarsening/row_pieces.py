@@ -9,7 +9,7 @@ from the rows of some tiles of clusters.  If the estimate is too low, all pieces
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -145,9 +145,9 @@ class Filling:
     def __init__(self, space: ExecutionSpace, sizes: FineSizes, capacity: int) -> None:
         self.space, self.capacity = space, capacity
         self.clusters = self.arcs = self.max_degree = self.arc_weight = 0
-        self._arrays: tuple[Array, ...] = (
-            space.empty(sizes.clusters + 1, _index_type(capacity)), space.empty(capacity, np.int32),
-            space.empty(capacity, sizes.sum_type), space.empty(sizes.clusters, np.int64))
+        self._arrays: Sequence[Array] = space.allocate([
+            (sizes.clusters + 1, np.dtype(_index_type(capacity))), (capacity, np.dtype(np.int32)),
+            (capacity, sizes.sum_type), (sizes.clusters, np.dtype(np.int64))])
 
     @property
     def is_complete(self) -> bool:

@@ -17,6 +17,7 @@ from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.refiners import LevelFlows, ScheduleOptions, level_flows
 from portpart.algorithms.multilevel.walk import (
     ByOneDevice,
+    Early,
     Recipe,
     Start,
     refine_upwards,
@@ -52,7 +53,7 @@ class OverRanks(ByOneDevice):
     balance: Balance
     passes: ScheduleOptions
 
-    def coarsen(self, problem: Problem, recipe: Recipe, **when: Any) -> list[Level]:
+    def coarsen(self, problem: Problem, recipe: Recipe, early: Early, **when: Any) -> list[Level]:
         """Return the levels of the graph; every rank holds the coarsest one whole."""
         levels = self.coarsened(**when)
         fold_coarsest(levels)
@@ -67,7 +68,7 @@ class OverRanks(ByOneDevice):
         assert fine.cluster is not None
         return projected(self.graph.comm, fine.graph, fine.cluster, values, coarse.graph)
 
-    def refiner(self, recipe: Recipe, levels: list[Level], seed: int) -> Refiner:
+    def refiner(self, early: Early, levels: list[Level], seed: int) -> Refiner:
         """Return a refiner, one over ranks if there are distributed levels."""
         graphs: list[Any] = [level.graph for level in levels]
         finest: Any = self.graph

@@ -28,6 +28,7 @@ from portpart.backends.cuda.program import CudaExecutable
 from portpart.backends.cuda.segmented import SegmentedExecutable
 from portpart.backends.cuda.transfer import LARGEST_TRAVELLER, HeldMemory, device_transfer
 from portpart.backends.language import Kernel
+from portpart.backends.language.arrays import Part
 from portpart.backends.language.team_arrays import BLOCK
 from portpart.base.interrupts import late_signals
 from portpart.errors import DeviceUnavailable, InputError, OutOfMemory
@@ -50,6 +51,11 @@ DRIVER = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
 
 NO_DRIVER = (f"there is no CUDA driver here ({DRIVER} cannot be loaded): a GPU needs NVIDIA's "
              "driver, a container to be started with its GPUs")
+
+SMALL = 1 << 20
+"""Up to this many bytes, the arrays of a record are cut from one allocation, which takes a third of
+the time.
+"""
 
 _NOTHING = contextlib.nullcontext()
 
@@ -117,6 +123,16 @@ class CudaSpace(programs.ExecutionSpace):
                 return self._array(n, dtype)  # cupy.empty checks more
         except self._no_memory as error:
             raise self._out_of_memory(n, dtype) from error
+
+    def allocate(self, parts: Sequence[Part], zeros: bool = False) -> list[programs.Array]:
+        begins = [end := 0]
+        for length, dtype in parts:
+            begins.append(end := end + -(-length * dtype.itemsize // programs.LINE) * programs.LINE)
+        if end > SMALL or len(parts) == 1:
+            return super().allocate(parts, zeros)
+        data: Any = (self.zeros if zeros else self.empty)(end, np.uint8).data
+        return [self._array(length, dtype, data + begin)
+                for (length, dtype), begin in zip(parts, begins)]
 
     def full(self, n: int, value: float, dtype: DTypeLike) -> programs.Array:
         result = self.empty(n, dtype)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeAlias
@@ -11,7 +11,6 @@ import numpy as np
 
 if TYPE_CHECKING:
     import cupy
-    from numpy.typing import DTypeLike
     from typing_extensions import Self
 
     Array: TypeAlias = np.ndarray | cupy.ndarray
@@ -31,12 +30,12 @@ else:
 class Allocator(Protocol):
     """An object that allocates arrays: an execution space."""
 
-    def empty(self, length: int, dtype: DTypeLike) -> Array:
-        """Return an uninitialised array."""
+    def allocate(self, parts: Sequence[Part], zeros: bool) -> list[Array]:
+        """Return an uninitialised array for each of the parts, or arrays of zeros."""
 
-    def zeros(self, length: int, dtype: DTypeLike) -> Array:
-        """Return an array of zeros."""
 
+Part = tuple[int, np.dtype]
+"""Length and type of an array."""
 
 Length = Callable[[Any], int]
 """Number of elements, from the sizes of a problem."""

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from portpart.backends.language.arrays import Allocator, Declared, Sliced
+from portpart.backends.language.arrays import Allocator, Declared, Part, Sliced
 from portpart.backends.language.source import meaning_of
 
 if TYPE_CHECKING:
@@ -166,12 +166,14 @@ class Record:
 
     @classmethod
     def _arrays(cls, space: Allocator, sizes: Any, names: Iterable[str]) -> dict[str, Any]:
-        values, declared, empty = {}, cls.declared, space.empty
+        declared = cls.declared
+        parts: dict[bool, dict[str, Part]] = {False: {}, True: {}}
         for name in names:
             kind, length, zeros, _ = declared[name]
-            dtype = kind if isinstance(kind, np.dtype) else kind(sizes)
-            values[name] = (space.zeros if zeros else empty)(length(sizes), dtype)
-        return values
+            dtype = kind if isinstance(kind, np.dtype) else np.dtype(kind(sizes))
+            parts[zeros][name] = length(sizes), dtype
+        return {name: array for zeros, each in parts.items() if each
+                for name, array in zip(each, space.allocate([*each.values()], zeros))}
 
     def lasting(self, before: Any, after: Any) -> Self:
         """Return the record for other sizes, without arrays whose length changes.

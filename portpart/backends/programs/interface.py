@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from portpart.backends.language import Kernel
-from portpart.backends.language.arrays import Array
+from portpart.backends.language.arrays import Array, Part
 from portpart.backends.programs.program import Program
 
 if TYPE_CHECKING:
@@ -117,6 +117,14 @@ class ExecutionSpace(ABC):
     def zeros(self, n: int, dtype: DTypeLike) -> Array:
         """Return an array of `n` zeros."""
         return self.full(n, 0, dtype)
+
+    def allocate(self, parts: Sequence[Part], zeros: bool = False) -> list[Array]:
+        """Return an uninitialised array, or one of zeros, for each length and type of `parts`.
+
+        A space may cut small arrays from one allocation, which is freed with the last of them.
+        """
+        make = self.zeros if zeros else self.empty
+        return [make(length, dtype) for length, dtype in parts]
 
     @abstractmethod
     def asarray(self, values: ArrayLike | None, dtype: DTypeLike | None = None) -> Array:

@@ -114,8 +114,15 @@ def in_turn() -> None:
 class Pointer:
     """Where an array begins."""
 
-    def __init__(self, memory: np.ndarray, device: int) -> None:
-        self.ptr, self.device_id = address_of(memory), device
+    def __init__(self, memory: np.ndarray, device: int, begin: int = 0) -> None:
+        self.memory, self.begin, self.device_id = memory, begin, device
+
+    @property
+    def ptr(self) -> int:
+        return address_of(self.memory) + self.begin
+
+    def __add__(self, count: int) -> Pointer:
+        return Pointer(self.memory, self.device_id, self.begin + count)
 
     @property
     def device(self) -> Device:
@@ -149,8 +156,9 @@ class Pinned(bytearray):
 class ndarray:  # noqa: N801  (the name that CuPy has for it)
     """An array of the device."""
 
-    def __init__(self, shape: Any, dtype: Any = float) -> None:
-        self.inner = np.full(shape, 77, dtype)  # what nobody has set is no zero
+    def __init__(self, shape: Any, dtype: Any = float, memptr: Pointer | None = None) -> None:
+        self.inner = (np.full(shape, 77, dtype) if memptr is None  # what nobody has set is no zero
+                      else np.ndarray(shape, dtype, memptr.memory, memptr.begin))
         self.device = Device()
 
     @classmethod
