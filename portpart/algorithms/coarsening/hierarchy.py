@@ -80,7 +80,6 @@ def coarsen(
     skip_above: float = 1,
     through: Through[AnyGraph] = cluster_of_cluster,
     carry: Carry[AnyGraph] = value_of_clusters,
-    meanwhile: Callable[[], object] = lambda: None,
 ) -> list[Level[AnyGraph]]:
     """Return the levels from `graph` down to at most `stop_at` vertices.
 
@@ -113,8 +112,6 @@ def coarsen(
         Returns the cluster map past a graph that is not used as a level.
     carry : callable
         Returns the labels of clusters.
-    meanwhile : callable
-        Called, perhaps repeatedly, while the device works on the finest level.
 
     Returns
     -------
@@ -126,8 +123,6 @@ def coarsen(
     weight_type, number = graph.whole.weight_sum_dtype, 0
     while graph.whole.num_vertices > (end := end_for(graph, stop_at, stop_dense_at)):
         clusters = find_clusters(graph, (seed + number) % 2**63, labels[0])
-        if number == 0:
-            meanwhile()
         coarse = contraction(graph, clusters, weight_type)
         too_small = coarse.whole.num_vertices < drop_below * end
         stalled = coarse.whole.num_vertices > max_kept * graph.whole.num_vertices

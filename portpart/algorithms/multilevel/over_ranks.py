@@ -7,6 +7,7 @@ them as one device does. Each rank has the blocks of its vertices.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
@@ -53,7 +54,7 @@ class OverRanks(ByOneDevice):
     balance: Balance
     passes: ScheduleOptions
 
-    def coarsen(self, problem: Problem, recipe: Recipe, early: Early, **when: Any) -> list[Level]:
+    def coarsen(self, problem: Problem, recipe: Recipe, **when: Any) -> list[Level]:
         """Return the levels of the graph; every rank holds the coarsest one whole."""
         levels = self.coarsened(**when)
         fold_coarsest(levels)
@@ -67,6 +68,10 @@ class OverRanks(ByOneDevice):
         """Return the values of coarse vertices: of own ones, or of all on a level held whole."""
         assert fine.cluster is not None
         return projected(self.graph.comm, fine.graph, fine.cluster, values, coarse.graph)
+
+    def refiner_early(self, problem: Problem, early: Early) -> AbstractContextManager[None]:
+        """Return an empty context: the refiner depends on the levels."""
+        return nullcontext()
 
     def refiner(self, early: Early, levels: list[Level], seed: int) -> Refiner:
         """Return a refiner, one over ranks if there are distributed levels."""

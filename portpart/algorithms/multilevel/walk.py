@@ -7,6 +7,7 @@ clusters, the source of starts, and the refiner.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import pairwise
@@ -40,15 +41,15 @@ MAX_KEPT_IN_BRIEF = 0.75
 EARLY_BLOCKS = 256
 """Up to this many blocks, a refiner of graphs takes little memory before it has vertices."""
 
+Early = Callable[[], Refiner]
+"""Makes the refiner of a walk when it is first called."""
+
 StartRule = Callable[[Refiner, Level, Constraints, int], int]
 """Starts a refiner on the coarsest graph, with the constraints there and a seed.
 
 Returns the number of passes over that graph that the partition has had, if they count.
 """
 
-
-Early = Callable[[], Any]
-"""Makes the refiner of a walk when it is first called."""
 
 Passes = Callable[[int, Graph], tuple[float, ...]]
 """Returns a temperature for each pass over a level; level 0 is the finest."""
@@ -69,15 +70,8 @@ class Start(NamedTuple):
 class ByOneDevice:
     """The steps of a walk on one device: making levels, moving values to them, refining them."""
 
-    def coarsen(self, problem: Problem, recipe: Recipe, early: Early, **when: Any) -> list[Level]:
-        """Return the levels of a graph by the clusters of the recipe; `when` is for `coarsen`.
-
-        The host makes the refiner while the device works, unless the arrays of the refiner are
-        large: those of nets, or of many blocks.
-        """
-        is_small = isinstance(problem.graph, Graph) and problem.num_blocks <= EARLY_BLOCKS
-        if is_small and problem.space.runs_behind:
-            when = {**when, "meanwhile": early}
+    def coarsen(self, problem: Problem, recipe: Recipe, **when: Any) -> list[Level]:
+        """Return the levels of a graph by the clusters of the recipe; `when` is for `coarsen`."""
         return coarsen(problem.space, problem.graph, recipe.find_clusters,
                        contraction=recipe.contraction, **when)
 
@@ -89,6 +83,14 @@ class ByOneDevice:
         """Return the value of each cluster, which is that of all its vertices."""
         assert fine.cluster is not None
         return value_of_clusters(fine.graph, fine.cluster, values, coarse.graph)
+
+    def refiner_early(self, problem: Problem, early: Early) -> AbstractContextManager[None]:
+        """Return a context in which the refiner is made while the host waits, if it is small.
+
+        Those of nets or of many blocks have large arrays.
+        """
+        is_small = isinstance(problem.graph, Graph) and problem.num_blocks <= EARLY_BLOCKS
+        return problem.space.while_waiting(early) if is_small else nullcontext()
 
     def refiner(self, early: Early, levels: list[Level], seed: int) -> Refiner:
         """Return the recipe's refiner."""
@@ -217,8 +219,8 @@ def walk_of(problem: Problem, recipe: Recipe) -> Walk:
 
     def walk(seed: int, part: Array | None = None, label: Array | None = None) -> Partition:
         early = cache(partial(recipe.refiner, seed))
-        with trace.phase("coarsening"):
-            levels = levels_of(problem, recipe, seed, label, early)
+        with trace.phase("coarsening"), ways.refiner_early(problem, early):
+            levels = levels_of(problem, recipe, seed, label)
             fixed = on_levels(levels, wanted.fixed, ways)
             initial = on_levels(levels, part, ways)[-1]
         refiner = ways.refiner(early, levels, seed)
@@ -250,12 +252,11 @@ def _swapped(problem: Problem, found: Partition, seed: int) -> Partition:
     return Partition(part, found.balanced, total_cost(problem.graph, part, problem.objective))
 
 
-def levels_of(problem: Problem, recipe: Recipe, seed: int, label: Array | None = None,
-              early: Early = lambda: None) -> list[Level]:
+def levels_of(problem: Problem, recipe: Recipe, seed: int,
+              label: Array | None = None) -> list[Level]:
     """Return the hierarchy of a walk, finest first; only vertices of equal label are merged.
 
     Without `label` the walk is from scratch; the labels and communities of the recipe are used.
-    `early` makes the refiner once, and may be called while the device works.
     """
     options, k, wanted = recipe.coarsening, problem.num_blocks, problem.constraints
     apart = [recipe.label if label is None else label]
@@ -263,7 +264,7 @@ def levels_of(problem: Problem, recipe: Recipe, seed: int, label: Array | None =
         apart.insert(0, recipe.communities)
     labels = [wanted.label(problem.space, each) for each in apart]
     return recipe.ways.coarsen(
-        problem, recipe, early, seed=seed,
+        problem, recipe, seed=seed,
         labels=labels,
         stop_at=options.coarsest_vertices(k) if recipe.stop_at is None else recipe.stop_at,
         stop_dense_at=options.coarsest_dense_vertices(k),

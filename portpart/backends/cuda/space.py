@@ -175,6 +175,8 @@ class CudaSpace(programs.ExecutionSpace):
         if isinstance(array, np.ndarray):
             return array
         self.counters.synchronizations += 1
+        if (work := self._threads.__dict__.pop("waiting", None)) is not None:
+            work()
         with self.active():
             if type(array) is not self._array or array.ndim != 1 or not array.flags.c_contiguous:
                 return self.cupy.asnumpy(array)
@@ -193,6 +195,14 @@ class CudaSpace(programs.ExecutionSpace):
             return arrived()
 
         return wait
+
+    @contextlib.contextmanager
+    def while_waiting(self, work: Callable[[], object]) -> Iterator[None]:
+        self._threads.waiting = work
+        try:
+            yield
+        finally:
+            self._threads.__dict__.pop("waiting", None)
 
     def synchronize(self) -> None:
         self.counters.synchronizations += 1

@@ -210,6 +210,13 @@ class ExecutionSpace(ABC):
         """
         return time.perf_counter()
 
+    def while_waiting(self, work: Callable[[], object]) -> AbstractContextManager[None]:
+        """Return a context in which this thread does some work when it first waits for the device.
+
+        Spaces that never wait ignore the work.
+        """
+        return nullcontext()
+
     def seconds_between(self, mark: Any, later: Any) -> float:
         """Return the seconds from one mark to a later one; waits for the later one."""
         return float(later - mark)
