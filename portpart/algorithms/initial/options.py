@@ -51,6 +51,8 @@ class GrowingOptions:
         "used.", min=0)
     min_vertices: int = option(
         128, "The hierarchy ends at a graph with about this number of vertices.", min=2)
+    min_vertices_for_many: int | None = option(
+        None, "The same for more than 32 blocks, if different.", min=2)
     split_vertices: int = option(
         32, "On graphs below, blocks are bisected further while they have about this number of "
         "vertices.", min=2)
@@ -112,7 +114,8 @@ class GrowingOptions:
         if num_blocks <= MANY_BLOCKS:
             return self
         given = {"refined": self.refined_for_many, "net_levels": self.net_levels_for_many,
-                 "candidates": self.candidates_for_many}
+                 "candidates": self.candidates_for_many,
+                 "min_vertices": self.min_vertices_for_many}
         return replace(self, shrink=self.shrink_for_many,
                        **{name: value for name, value in given.items() if value is not None})
 

@@ -69,7 +69,8 @@ STRONG = changed(PortpartConfig(), {
 PRESETS = {
     "fast": changed(PortpartConfig(), {
         "initial.starts": 2, "initial.start_blocks": 64,
-        "initial.growing": GrowingOptions(refined=1, candidates=1, twice_up_to=4),
+        "initial.growing": GrowingOptions(refined=1, candidates=1, twice_up_to=4,
+                                          min_vertices_for_many=256),
         "refinement.temperatures": (0.5,), "refinement.finest_temperatures": (0.25,),
         "refinement.coarse": RefinementOptions(tolerance=0.99, stall_limit=8),
         "refinement.finest": RefinementOptions(tolerance=0.99),
