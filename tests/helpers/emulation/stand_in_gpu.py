@@ -129,20 +129,18 @@ class Pointer:
         return Device(self.device_id)
 
     def copy_from_host_async(self, place: int, size: int, stream: Stream) -> None:
-        require_current(self.device_id)
-        in_turn()
-        ctypes.memmove(self.ptr, place, size)
+        self._move(self.ptr, place, size)
 
     def copy_to_host_async(self, place: int, size: int, stream: Stream) -> None:
-        require_current(self.device_id)
-        in_turn()
-        ctypes.memmove(place, self.ptr, size)
+        self._move(place, self.ptr, size)
 
     def copy_from_device_async(self, source: Pointer, size: int, stream: Stream) -> None:
-        assert isinstance(source, Pointer)
+        self._move(self.ptr, source.ptr, size)
+
+    def _move(self, there: int, here: int, size: int) -> None:
         require_current(self.device_id)
         in_turn()
-        ctypes.memmove(self.ptr, source.ptr, size)
+        ctypes.memmove(there, here, size)
 
 
 class Pinned(bytearray):
@@ -236,17 +234,15 @@ def _lend(name: str) -> None:
     setattr(ndarray, name, call)
 
 
-for _name in ("__add__", "__sub__", "__mul__", "__floordiv__", "__eq__", "__ne__", "__lt__",
-              "__le__", "__gt__", "__ge__", "__and__", "__or__", "__invert__", "__rshift__",
-              "__lshift__", "__neg__", "astype", "view", "copy", "sum", "min", "max", "any", "all",
-              "ravel", "reshape", "cumsum"):
+for _name in "add sub mul floordiv eq ne lt le gt ge and or invert rshift lshift neg".split():
+    _lend(f"__{_name}__")
+for _name in "astype view copy sum min max any all ravel reshape cumsum".split():
     _lend(_name)
 
 
 def asarray(values: Any, dtype: Any = None) -> ndarray:
-    if isinstance(values, ndarray):
-        return values if dtype in (None, values.dtype) else values.astype(dtype)
-    return ndarray.of(np.array(values, dtype))
+    same = isinstance(values, ndarray) and dtype in (None, values.dtype)
+    return values if same else copied(values, dtype)
 
 
 GRID = """
@@ -272,14 +268,12 @@ class RawModule:
             for index, thread in product(range(3), range(5)):
                 self.library.set_place((ctypes.c_uint * 4)(thread, index, 5, 3))
                 self.library[name](*(ctypes.c_int64(int(each)) for each in given))
-
         return launch
 
 
 def _begin(address: int) -> None:
     """The first call of CUDA in a thread, which gives it a context."""
-    assert address == 0
-    _threads.has_context = True
+    _threads.has_context = address == 0
 
 
 class Module(SimpleNamespace):
@@ -313,19 +307,17 @@ def cupy(count: int = 1) -> Any:
         memGetInfo=lambda: (2**30, 2**30), driverGetVersion=lambda: 0,
         deviceCanAccessPeer=lambda here, there: True, deviceEnablePeerAccess=_enable,
         CUDARuntimeError=CUDARuntimeError)
-    pool = SimpleNamespace(free_bytes=lambda: 0, total_bytes=lambda: 0)
     cuda = SimpleNamespace(
         Device=Device, Event=Event, runtime=runtime, alloc_pinned_memory=Pinned,
-        get_current_stream=lambda: stream,
-        get_elapsed_time=lambda one, other: 1000 * (other.seconds - one.seconds),
-        memory=SimpleNamespace(OutOfMemoryError=MemoryError))
+        get_current_stream=lambda: stream, memory=SimpleNamespace(OutOfMemoryError=MemoryError),
+        get_elapsed_time=lambda one, other: 1000 * (other.seconds - one.seconds))
     return Module(
         __version__="0", ndarray=ndarray, asarray=asarray, array=copied, empty=ndarray, cuda=cuda,
         ascontiguousarray=lambda array: ndarray.of(np.ascontiguousarray(array.inner)),
         zeros=lambda n, dtype: ndarray.of(np.zeros(n, dtype)),
         asnumpy=lambda array: array.inner.copy(), RawModule=RawModule,
         argsort=lambda keys, kind: ndarray.of(np.argsort(keys.inner, kind=kind)),
-        get_default_memory_pool=lambda: pool)
+        get_default_memory_pool=lambda: SimpleNamespace(free_bytes=int, total_bytes=int))
 
 
 class _Kernels:
@@ -386,9 +378,9 @@ class StandInGpu(cuda_space.CudaSpace):
         if n <= 0:
             return
         args = kernel.flattened(args)
-        words = [0 if each is None else self.address_of(each) if tag_of(each).startswith("*")
-                 else bits_of(each, tag_of(each)) for each in args]
-        row = np.array([0, *words, n], np.int64)
+        row = np.array([0, *(
+            0 if each is None else self.address_of(each) if tag_of(each).startswith("*")
+            else bits_of(each, tag_of(each)) for each in args), n], np.int64)
         row[0] = address_of(row) + 8 * (len(row) - 1)
         self.counters.launches += 1
         with self.active():
