@@ -53,9 +53,7 @@ NO_DRIVER = (f"there is no CUDA driver here ({DRIVER} cannot be loaded): a GPU n
              "driver, a container to be started with its GPUs")
 
 SMALL = 1 << 20
-"""Up to this many bytes, the arrays of a record are cut from one allocation, which takes a third of
-the time.
-"""
+"""Up to this many bytes, the arrays of a record are cut from one allocation, to save host time."""
 
 _NOTHING = contextlib.nullcontext()
 

@@ -129,3 +129,14 @@ inline T team_atomic_cas(T* array, int64 index, typename Same<T>::type expected,
 
 HOST_PRELUDE = _HOST_STAND_INS + TYPES + _HOST_FUNCTIONS + ARITHMETIC + _HOST_TEAM
 """What stands before generated kernels in the source that the host's compiler gets."""
+
+GRID = """
+struct Place { unsigned int x; };
+static Place threadIdx, blockIdx, blockDim, gridDim;
+extern "C" void set_place(const unsigned int* places)
+{
+    Place* all[] = {&threadIdx, &blockIdx, &blockDim, &gridDim};
+    for (int i = 0; i < 4; ++i) all[i]->x = places[i];
+}
+"""
+"""Where the thread of a kernel is that the host runs."""

@@ -34,6 +34,7 @@ from tests.helpers.emulation.host_cuda import (
     library_of,
     translated,
 )
+from tests.helpers.emulation.host_words import GRID
 
 DEVICE = 0
 
@@ -135,6 +136,7 @@ class Pointer:
         self._move(place, self.ptr, size)
 
     def copy_from_device_async(self, source: Pointer, size: int, stream: Stream) -> None:
+        assert isinstance(source, Pointer)
         self._move(self.ptr, source.ptr, size)
 
     def _move(self, there: int, here: int, size: int) -> None:
@@ -241,19 +243,9 @@ for _name in "astype view copy sum min max any all ravel reshape cumsum".split()
 
 
 def asarray(values: Any, dtype: Any = None) -> ndarray:
-    same = isinstance(values, ndarray) and dtype in (None, values.dtype)
-    return values if same else copied(values, dtype)
-
-
-GRID = """
-struct Place { unsigned int x; };
-static Place threadIdx, blockIdx, blockDim, gridDim;
-extern "C" void set_place(const unsigned int* places)
-{
-    Place* all[] = {&threadIdx, &blockIdx, &blockDim, &gridDim};
-    for (int i = 0; i < 4; ++i) all[i]->x = places[i];
-}
-"""
+    if isinstance(values, ndarray):
+        return values if dtype in (None, values.dtype) else values.astype(dtype)
+    return ndarray.of(np.array(values, dtype))
 
 
 class RawModule:
@@ -273,7 +265,8 @@ class RawModule:
 
 def _begin(address: int) -> None:
     """The first call of CUDA in a thread, which gives it a context."""
-    _threads.has_context = address == 0
+    assert address == 0
+    _threads.has_context = True
 
 
 class Module(SimpleNamespace):
@@ -307,6 +300,7 @@ def cupy(count: int = 1) -> Any:
         memGetInfo=lambda: (2**30, 2**30), driverGetVersion=lambda: 0,
         deviceCanAccessPeer=lambda here, there: True, deviceEnablePeerAccess=_enable,
         CUDARuntimeError=CUDARuntimeError)
+    pool = SimpleNamespace(free_bytes=lambda: 0, total_bytes=lambda: 0)
     cuda = SimpleNamespace(
         Device=Device, Event=Event, runtime=runtime, alloc_pinned_memory=Pinned,
         get_current_stream=lambda: stream, memory=SimpleNamespace(OutOfMemoryError=MemoryError),
@@ -317,7 +311,7 @@ def cupy(count: int = 1) -> Any:
         zeros=lambda n, dtype: ndarray.of(np.zeros(n, dtype)),
         asnumpy=lambda array: array.inner.copy(), RawModule=RawModule,
         argsort=lambda keys, kind: ndarray.of(np.argsort(keys.inner, kind=kind)),
-        get_default_memory_pool=lambda: SimpleNamespace(free_bytes=int, total_bytes=int))
+        get_default_memory_pool=lambda: pool)
 
 
 class _Kernels:
@@ -378,9 +372,9 @@ class StandInGpu(cuda_space.CudaSpace):
         if n <= 0:
             return
         args = kernel.flattened(args)
-        row = np.array([0, *(
-            0 if each is None else self.address_of(each) if tag_of(each).startswith("*")
-            else bits_of(each, tag_of(each)) for each in args), n], np.int64)
+        words = [0 if each is None else self.address_of(each) if tag_of(each).startswith("*")
+                 else bits_of(each, tag_of(each)) for each in args]
+        row = np.array([0, *words, n], np.int64)
         row[0] = address_of(row) + 8 * (len(row) - 1)
         self.counters.launches += 1
         with self.active():
