@@ -43,7 +43,8 @@ class ObjectiveSpec:
         The graph that is partitioned: the given one, or an equivalent one.
     objective : Objective
     measure : callable
-        Returns the values of a result by name, from the blocks of the vertices.
+        Returns the values of a result by name, from the blocks of the vertices and the cut of the
+        graph that is partitioned, if that is known.
     facts : dict
         Further statistics of a result.
     edges : Hypergraph, optional
@@ -52,7 +53,7 @@ class ObjectiveSpec:
 
     graph: graphs.EitherGraph
     objective: Objective
-    measure: Callable[[Array], dict[str, int]]
+    measure: Callable[[Array, int | None], dict[str, int]]
     facts: dict[str, Any]
     edges: graphs.Hypergraph | None = None
 
@@ -82,8 +83,11 @@ def objective_spec(given: graphs.EitherGraph, k: int, objective: str | None,
         return _of_hypergraph(given, k, name, as_edges)
     if name == "volume":
         return _of_volume(given, k, vertex_sizes)
-    return ObjectiveSpec(given, CUT, lambda part: {"cut": cut_of(given, part)},
-                         _facts_of_graph(given))
+
+    def of_graph(part: Array, cut: int | None) -> dict[str, int]:
+        return {"cut": cut_of(given, part) if cut is None else cut}
+
+    return ObjectiveSpec(given, CUT, of_graph, _facts_of_graph(given))
 
 
 def edge_spec(given: graphs.EitherGraph, k: int, as_edges: bool) -> ObjectiveSpec:
@@ -130,13 +134,13 @@ def _of_hypergraph(given: graphs.Hypergraph, k: int, name: str, as_edges: bool,
     if as_edges and given.max_net_size <= 2:
         graph = graphs.graph_of_pairs(given)
 
-        def of_edges(part: Array) -> dict[str, int]:
-            cut = cut_of(graph, part)
+        def of_edges(part: Array, cut: int | None) -> dict[str, int]:
+            cut = cut_of(graph, part) if cut is None else cut
             return {"cut": cut, "km1": cut, "soed": 2 * cut}
 
         return ObjectiveSpec(graph, CUT, of_edges, facts)
 
-    def of_nets(part: Array) -> dict[str, int]:
+    def of_nets(part: Array, cut: int | None) -> dict[str, int]:
         return net_values(given, part, k, NET_COSTS)
 
     return ObjectiveSpec(given, net_objective(name), of_nets, facts)
@@ -146,7 +150,7 @@ def _of_volume(given: graphs.Graph, k: int, vertex_sizes: graphs.Numbers | None)
     nets = graphs.neighbourhood_hypergraph(given, checked_sizes(given, vertex_sizes))
     check_net_costs(nets, k, "vertex sizes")
     price = {"volume": NET_COSTS["km1"]}
-    return ObjectiveSpec(nets, net_objective("km1"), lambda part: {
+    return ObjectiveSpec(nets, net_objective("km1"), lambda part, cut: {
         "cut": cut_of(given, part), **net_values(nets, part, k, price)}, _facts_of_graph(given))
 
 

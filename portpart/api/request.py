@@ -18,7 +18,7 @@ from portpart.algorithms.multilevel import (
     deadline_check,
     with_own_blocks,
 )
-from portpart.algorithms.objectives import total_cost
+from portpart.algorithms.objectives import Evaluation, total_cost
 from portpart.algorithms.recipes import DEFAULT, lookup
 from portpart.api import device
 from portpart.api.bounds import FREE, Bounds, block_array, bounds_for, start_with_fixed
@@ -108,7 +108,8 @@ class Request:
     def measured(self, part: Array, trace: Trace) -> dict[str, int]:
         """Return the values of a partition by all objectives."""
         with self.problem.space.active(), trace.phase("finish"):
-            return self.spec.measure(part)
+            known = self.problem.evaluation
+            return self.spec.measure(part, None if known is None else known.cut(part))
 
     def is_kept(self, block_weights: np.ndarray, stacklevel: int) -> bool:
         """Whether blocks are within their limits; warn if they are not."""
@@ -167,7 +168,7 @@ def checked_request(graph: GraphLike, options: CallOptions, as_edges: bool = Tru
     problem: Problem[Any] = Problem(
         working, bounds.balance, options.seed or 0,
         Trace(space, working, options.report, options.rounds is not None),
-        constraints, spec.objective)
+        constraints, spec.objective, Evaluation(working, k))
     return Request(graph, options, problem, spec, bounds, run, config)
 
 
@@ -187,7 +188,9 @@ def _finished(problem: Problem, part: Array, bounds: Bounds) -> tuple[Array, np.
     """Return the partition within its limits, or a better initial one, and the block weights."""
     graph, wanted = problem.graph, problem.constraints
     found = part
-    part, weights = enforce_limits(graph, found, problem.balance, bounds.min_weight, wanted.fixed)
+    known = None if problem.evaluation is None else problem.evaluation.block_weights(found)
+    part, weights = enforce_limits(graph, found, problem.balance, bounds.min_weight, wanted.fixed,
+                                   known)
     problem.trace.repaired(found, part)
     if wanted.initial is not None:
         cost = cost_of(problem, part)

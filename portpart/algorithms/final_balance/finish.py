@@ -238,7 +238,8 @@ class _Filling:
 
 
 def enforce_limits(graph: EitherGraph, part: Array, balance: Balance, min_weight: int = 0,
-                   fixed: Array | None = None) -> tuple[Array, np.ndarray]:
+                   fixed: Array | None = None,
+                   block_weights: np.ndarray | None = None) -> tuple[Array, np.ndarray]:
     """Return `part` within its limits, or with small violations, and the block weights.
 
     Parameters
@@ -251,13 +252,15 @@ def enforce_limits(graph: EitherGraph, part: Array, balance: Balance, min_weight
         Minimum weight of each block. With 0, no block is empty if enough vertices have weight.
     fixed : array of int32, shape (n,), optional
         Vertices with an entry of 0 or more stay in their blocks.
+    block_weights : numpy.ndarray of int64, shape (k,), optional
+        Those of `part`, if they are known.
 
     Returns
     -------
     part : array of int32, shape (n,)
     block_weights : numpy.ndarray of int64, shape (k,)
     """
-    found, blocks = overload.repaired(graph, part, balance, fixed)
+    found, blocks = overload.repaired(graph, part, balance, fixed, block_weights)
     found, blocks = filled(graph, found, blocks, balance, min_weight, fixed)
     if balance.overload(blocks) <= 0 and blocks.min() >= min_weight:
         return found, blocks

@@ -21,7 +21,8 @@ from portpart.primitives import histogram
 
 
 def repaired(graph: EitherGraph, part: Array, balance: Balance,
-             fixed: Array | None = None) -> tuple[Array, np.ndarray]:
+             fixed: Array | None = None,
+             block_weights: np.ndarray | None = None) -> tuple[Array, np.ndarray]:
     """Return `part` with every block within its limit, if one is found, and the block weights.
 
     Parameters
@@ -32,6 +33,8 @@ def repaired(graph: EitherGraph, part: Array, balance: Balance,
     balance : Balance
     fixed : array of int32, shape (n,), optional
         Vertices with an entry of 0 or more stay in their blocks.
+    block_weights : numpy.ndarray of int64, shape (k,), optional
+        Those of `part`, if they are known.
 
     Returns
     -------
@@ -39,7 +42,10 @@ def repaired(graph: EitherGraph, part: Array, balance: Balance,
     block_weights : numpy.ndarray of int64, shape (k,)
     """
     space = graph.space
-    blocks = space.to_host(histogram(space, part, balance.num_blocks, graph.vertex_weights)).copy()
+    if block_weights is None:
+        block_weights = space.to_host(histogram(space, part, balance.num_blocks,
+                                                graph.vertex_weights))
+    blocks = block_weights.copy()
     if balance.overload(blocks) <= 0:
         return part, blocks
     moved, weights = space.to_host(part).copy(), host_vertex_weights(graph)

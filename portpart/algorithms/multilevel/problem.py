@@ -136,6 +136,8 @@ class Problem(Generic[AnyGraph]):
     constraints : Constraints
     objective : Objective
         The value that is minimised; by default the cut.
+    evaluation : Evaluation, optional
+        Evaluates the partition of a single walk before the host waits for it.
     """
 
     graph: AnyGraph
@@ -144,6 +146,7 @@ class Problem(Generic[AnyGraph]):
     trace: Trace
     constraints: Constraints = UNCONSTRAINED
     objective: objectives.Objective = objectives.CUT
+    evaluation: objectives.Evaluation | None = None
 
     @property
     def space(self) -> ExecutionSpace:

@@ -229,6 +229,8 @@ def walk_of(problem: Problem, recipe: Recipe) -> Walk:
         here = Constraints(fixed[-1], initial, wanted.out_of_time, previous_blocks, wanted.grows)
         best, outcome = ways.refined(problem, recipe if part is None else again, refiner, levels,
                                      fixed, Start(here, seed))
+        if problem.evaluation is not None and recipe.search.is_one_walk and wanted.rounds == 0:
+            problem.evaluation.begin(problem.graph, best)
         if part is not None and recipe.combine is not None:
             return recipe.combine([part, best])
         found = Partition(best, outcome["balanced"], outcome["cut"])

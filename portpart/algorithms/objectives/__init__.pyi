@@ -17,6 +17,7 @@ from .distances import (
     Distances as Distances,
     distances_on as distances_on,
 )
+from .evaluation import Evaluation as Evaluation
 from .hub_connectivity import (
     PieceSums as PieceSums,
     add_to_sums as add_to_sums,

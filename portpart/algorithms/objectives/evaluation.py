@@ -1,0 +1,65 @@
+"""Block weights and the cut of the partition that a call will return, computed ahead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from weakref import ref
+
+import numpy as np
+
+from portpart.algorithms.objectives.cut import CUT
+from portpart.algorithms.objectives.total import cost_sums
+from portpart.backends.programs import Array
+from portpart.graphs import EitherGraph, Graph
+from portpart.primitives import STRIPES, histogram
+
+MAX_BLOCKS = 4096
+"""With more blocks their weights take longer to copy than is saved."""
+
+
+class Evaluation:
+    """The evaluation of one partition, begun before the host waits for the refinement.
+
+    A GPU then computes the values as soon as it has the partition, and the host does not wait for
+    it three times. Another partition is evaluated where its values are needed.
+
+    Parameters
+    ----------
+    graph : Graph or Hypergraph
+        The graph of the call; nothing is begun for hypergraphs.
+    num_blocks : int
+    """
+
+    def __init__(self, graph: EitherGraph, num_blocks: int) -> None:
+        self._graph, self._num_blocks = graph, num_blocks
+        self._part: Callable[[], Array | None] = lambda: None
+        self._arrived: Callable[[], np.ndarray] = lambda: np.empty(0, np.int64)
+        self._numbers: np.ndarray | None = None
+
+    def begin(self, graph: EitherGraph, part: Array) -> None:
+        """Evaluate a partition, if `graph` is the graph of the call; does not wait."""
+        k = self._num_blocks
+        if graph is not self._graph or not isinstance(graph, Graph) or k > MAX_BLOCKS:
+            return
+        space = graph.space
+        words = space.zeros(k + STRIPES, np.int64)
+        histogram(space, part, k, graph.vertex_weights, words[:k])
+        cost_sums(graph, part, CUT, graph.csr, words[k:])
+        self._part, self._numbers, self._arrived = ref(part), None, space.fetch(words)
+
+    def block_weights(self, part: Array) -> np.ndarray | None:
+        """Return the weight of each block; None for a partition that was not begun."""
+        numbers = self._read(part)
+        return None if numbers is None else numbers[: self._num_blocks]
+
+    def cut(self, part: Array) -> int | None:
+        """Return the cut; None for a partition that was not begun."""
+        numbers = self._read(part)
+        return None if numbers is None else int(numbers[self._num_blocks :].sum()) // 2
+
+    def _read(self, part: Array) -> np.ndarray | None:
+        if part is not self._part():
+            return None
+        if self._numbers is None:
+            self._numbers = self._arrived()
+        return self._numbers
