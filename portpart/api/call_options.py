@@ -226,7 +226,10 @@ class CallOptions:
         """
         from portpart.metrics import block_weight_limits
 
-        found = replace(self, **{name: checked(name, getattr(self, name)) for name in TABLE})
+        given = {name: getattr(self, name) for name in TABLE}
+        found = replace(self, **CONVERTED | {
+            name: checked(name, value) for name, value in given.items()
+            if value is not TABLE[name].default})
         if found.rounds == UNTIL_LIMIT and found.time_limit is None:
             raise InputError(f"rounds is {UNTIL_LIMIT!r} and time_limit is missing; pass "
                              "time_limit=60, for example")
@@ -252,6 +255,12 @@ def checked(name: str, value: Any) -> Any:
     check: Check | None = TABLE[name].metadata["check"]
     is_default = value is None and TABLE[name].default is None
     return value if check is None or is_default else check(name, value)
+
+
+CONVERTED = {name: value for name, each in TABLE.items()
+             if each.default is not MISSING and (value := checked(name, each.default))
+             is not each.default}
+"""The defaults that checks convert; the others stay as they are, and are not checked again."""
 
 
 # Keywords of other partitioners, and misspelt ones: the option of the function that is meant ----

@@ -229,22 +229,24 @@ def mixed(u, v, weight):
 def survey_arcs(item, offsets, targets, weights, num_vertices, num_arcs, found):
     """Survey ENTRIES_PER_ITEM arcs: the first invalid ones, and sums; atomic, independent of order.
 
-    The item is a range of arcs, not a vertex, so no degree is too high for one team.  Arcs are not
-    examined if the offsets are invalid.
+    The item is a range of arcs, not a vertex, so no degree is too high for one team.  A lane takes
+    adjacent arcs, whose tails it finds without long searches.  Arcs are not examined if the offsets
+    are invalid.
     """
-    begin = item * ENTRIES_PER_ITEM
-    end = min(begin + ENTRIES_PER_ITEM, kl.int64(num_arcs))
+    share = ENTRIES_PER_ITEM // kl.team_size()
+    begin = item * ENTRIES_PER_ITEM + kl.lane() * share
+    end = min(begin + share, kl.int64(num_arcs))
     if found[DECREASING] < num_vertices or found[FIRST] != 0 or found[LAST] != num_arcs:
         end = kl.int64(begin)
     u = kl.int64(0)
     if begin < end:
-        u = row_at(min(begin + kl.lane(), end - 1), offsets, num_vertices)
+        u = row_at(begin, offsets, num_vertices)
     loops = kl.int64(0)
     difference = kl.uint64(0)
     heavy = kl.int64(0)
     light = kl.int64(0)
     not_one = kl.int64(0)
-    for arc in range(begin + kl.lane(), end, kl.team_size()):
+    for arc in range(begin, end):
         while offsets[u + 1] <= arc:
             u += 1
         v = kl.int64(targets[arc])
