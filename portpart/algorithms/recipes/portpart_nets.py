@@ -114,8 +114,10 @@ PRESETS = {
     }),
     "default": HypergraphConfig(),
     "strong": STRONG,
-    "best": changed(STRONG, {"flows.max_entries": 2**20, "search.runs": 5, "search.cycles": 2,
-                             "search.population": 24}),
+    "best": changed(STRONG, {
+        "coarsening.min_coarsest": 1536, "clustering.growth": 4.0,
+        "initial.growing.twice_up_to": 64, "flows.max_entries": 2**20,
+        "search.runs": 5, "search.cycles": 2, "search.population": 24}),
 }
 
 SLOW_GROWTH = {"clustering.growth": 3.0, "clustering.skewed_growth": 3.0}
@@ -129,7 +131,8 @@ PRESETS_OF_EDGES = {
         "refinement.coarse.stall_limit": 10, "refinement.coarse.weak_limit": 8,
         "search.cycles": 1, "small": None}),
     "strong": changed(PRESETS["strong"], SLOW_GROWTH | STARTS_ON_NETS),
-    "best": changed(PRESETS["best"], SLOW_GROWTH | STARTS_ON_NETS),
+    "best": changed(PRESETS["best"], SLOW_GROWTH | STARTS_ON_NETS | {
+        "coarsening.min_coarsest": 3072, "initial.growing.twice_up_to": 0}),
 }
 """For edges of graphs: each edge has two nets, many of them large. Clusters that grow slowly leave
 more choice, and with more levels refinement takes smaller steps. Starts need the large nets, whose
