@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from dataclasses import MISSING
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import click
 import pytest
 
 import portpart
-from portpart.api.call_options import SESSION_MIGRATION, TABLE, CallOptions
+from portpart.api.call_options import SESSION_MIGRATION, TABLE, CallOptions, checked
 from portpart.cli import command_line
 from portpart.errors import InputError
 from tests.docs.command_pages import commands
@@ -119,3 +120,12 @@ def test_no_function_looks_at_its_own_locals() -> None:
     """Options are passed by name: a new one must be named to have an effect."""
     package = Path(portpart.__file__).parent
     assert not [path for path in package.rglob("*.py") if "locals()" in path.read_text()]
+
+
+def test_defaults_are_valid_as_they_are():
+    """`checked` passes over options that have their default."""
+    for name, each in TABLE.items():
+        if each.default is not MISSING:
+            assert checked(name, each.default) == each.default, name
+    assert CallOptions(2).checked().migration == Fraction(1)
+    assert CallOptions(2, migration="0.5").checked().migration == Fraction(1, 2)

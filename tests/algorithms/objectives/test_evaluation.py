@@ -8,8 +8,7 @@ import pytest
 import portpart
 from bench.recipes import copied
 from portpart import generators
-from portpart.algorithms.objectives import Evaluation
-from portpart.algorithms.objectives import evaluation as module
+from portpart.algorithms.objectives import Evaluation, evaluation as module
 from tests.helpers.emulation.stand_in_gpu import StandInGpu
 from tests.helpers.spaces import reference
 
