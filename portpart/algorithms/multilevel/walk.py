@@ -230,7 +230,8 @@ def walk_of(problem: Problem, recipe: Recipe) -> Walk:
         best, outcome = ways.refined(problem, recipe if part is None else again, refiner, levels,
                                      fixed, Start(here, seed))
         if problem.evaluation is not None and recipe.search.is_one_walk and wanted.rounds == 0:
-            problem.evaluation.begin(problem.graph, best)
+            with trace.phase("finish"):
+                problem.evaluation.begin(problem.graph, best)
         if part is not None and recipe.combine is not None:
             return recipe.combine([part, best])
         found = Partition(best, outcome["balanced"], outcome["cut"])
