@@ -231,7 +231,7 @@ def walk_of(problem: Problem, recipe: Recipe) -> Walk:
                                      fixed, Start(here, seed))
         if problem.evaluation is not None and recipe.search.is_one_walk and wanted.rounds == 0:
             with trace.phase("finish"):
-                problem.evaluation.begin(problem.graph, best)
+                problem.evaluation.begin(problem.graph, best, problem.num_blocks)
         if part is not None and recipe.combine is not None:
             return recipe.combine([part, best])
         found = Partition(best, outcome["balanced"], outcome["cut"])

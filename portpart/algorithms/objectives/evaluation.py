@@ -14,14 +14,14 @@ from portpart.graphs import EitherGraph, Graph
 from portpart.primitives import STRIPES, histogram
 
 MAX_BLOCKS = 4096
-"""With more blocks their weights take longer to copy than is saved."""
+"""Maximum number of blocks whose weights are computed early: more are counted in more memory."""
 
 
 class Evaluation:
     """The evaluation of one partition, begun before the host waits for the refinement.
 
-    A GPU then computes the values as soon as it has the partition, and the host does not wait for
-    it three times. Another partition is evaluated where its values are needed.
+    A GPU then computes the values as soon as it has the partition, and the host waits only once.
+    Another partition is evaluated where its values are needed.
 
     Parameters
     ----------
@@ -36,10 +36,12 @@ class Evaluation:
         self._arrived: Callable[[], np.ndarray] = lambda: np.empty(0, np.int64)
         self._numbers: np.ndarray | None = None
 
-    def begin(self, graph: EitherGraph, part: Array) -> None:
-        """Evaluate a partition, if `graph` is the graph of the call; does not wait."""
+    def begin(self, graph: EitherGraph, part: Array, num_blocks: int) -> None:
+        """Evaluate a partition, if graph and blocks are those of the call; does not wait."""
         k = self._num_blocks
-        if graph is not self._graph or not isinstance(graph, Graph) or k > MAX_BLOCKS:
+        if not isinstance(graph, Graph) or graph is not self._graph or num_blocks != k:
+            return
+        if k > MAX_BLOCKS:
             return
         space = graph.space
         words = space.zeros(k + STRIPES, np.int64)

@@ -27,7 +27,7 @@ def test_weights_and_cut_are_those_of_the_partition(make, k):
     blocks = np.random.default_rng(k).integers(0, k, 108).astype(np.int32)
     part = graph.space.asarray(blocks)
     evaluation = Evaluation(graph, k)
-    evaluation.begin(graph, part)
+    evaluation.begin(graph, part, k)
     assert evaluation.block_weights(part).tolist() == np.bincount(
         blocks, weights, minlength=k).astype(int).tolist()
     matrix = GRAPH.to_scipy().tocoo()
@@ -39,19 +39,21 @@ def test_another_partition_is_unknown():
     part, other = (graph.space.zeros(108, np.int32) for _ in range(2))
     evaluation = Evaluation(graph, 2)
     assert evaluation.cut(part) is None
-    evaluation.begin(graph, part)
+    evaluation.begin(graph, part, 2)
     assert evaluation.cut(other) is None
     assert evaluation.block_weights(other) is None
-    evaluation.begin(graph, other)
+    evaluation.begin(graph, other, 2)
     assert evaluation.cut(part) is None
     assert evaluation.cut(other) == 0
 
 
-def test_partitions_of_other_graphs_are_not_evaluated():
+def test_partitions_of_other_graphs_or_into_more_blocks_are_not_evaluated():
     graph, _ = _weighted(reference())
     part = graph.space.zeros(108, np.int32)
     evaluation = Evaluation(graph, 2)
-    evaluation.begin(copied(GRAPH, graph.space), part)
+    evaluation.begin(copied(GRAPH, graph.space), part, 2)
+    assert evaluation.cut(part) is None
+    evaluation.begin(graph, part, 3)
     assert evaluation.cut(part) is None
 
 
@@ -59,7 +61,7 @@ def test_the_weights_of_very_many_blocks_are_not_copied_early():
     graph, _ = _weighted(reference())
     part = graph.space.zeros(108, np.int32)
     evaluation = Evaluation(graph, module.MAX_BLOCKS + 1)
-    evaluation.begin(graph, part)
+    evaluation.begin(graph, part, module.MAX_BLOCKS + 1)
     assert evaluation.block_weights(part) is None
 
 
@@ -68,9 +70,9 @@ def test_the_weights_of_very_many_blocks_are_not_copied_early():
 def test_a_call_of_a_single_walk_evaluates_its_result_once(preset, rounds, begun, monkeypatch):
     parts, begin = [], Evaluation.begin
 
-    def noting(self, graph, part):
+    def noting(self, graph, part, num_blocks):
         parts.append(np.array(part))
-        begin(self, graph, part)
+        begin(self, graph, part, num_blocks)
 
     monkeypatch.setattr(Evaluation, "begin", noting)
     graph = generators.delaunay(3000)
