@@ -26,27 +26,25 @@ class Evaluation:
     Parameters
     ----------
     graph : Graph or Hypergraph
-        The graph of the call; nothing is begun for hypergraphs.
+        The graph of the call; nothing is begun for hypergraphs, or very many blocks.
     num_blocks : int
     """
 
     def __init__(self, graph: EitherGraph, num_blocks: int) -> None:
-        self._graph, self._num_blocks = graph, num_blocks
+        takes = isinstance(graph, Graph) and num_blocks <= MAX_BLOCKS
+        self._graph, self._num_blocks = graph if takes else None, num_blocks
         self._part: Callable[[], Array | None] = lambda: None
         self._arrived: Callable[[], np.ndarray] = lambda: np.empty(0, np.int64)
         self._numbers: np.ndarray | None = None
 
     def begin(self, graph: EitherGraph, part: Array, num_blocks: int) -> None:
         """Evaluate a partition, if graph and blocks are those of the call; does not wait."""
-        k = self._num_blocks
-        if not isinstance(graph, Graph) or graph is not self._graph or num_blocks != k:
-            return
-        if k > MAX_BLOCKS:
+        if graph is not self._graph or num_blocks != self._num_blocks:
             return
         space = graph.space
-        words = space.zeros(k + STRIPES, np.int64)
-        histogram(space, part, k, graph.vertex_weights, words[:k])
-        cost_sums(graph, part, CUT, graph.csr, words[k:])
+        words = space.zeros(num_blocks + STRIPES, np.int64)
+        histogram(space, part, num_blocks, graph.vertex_weights, words[:num_blocks])
+        cost_sums(graph, part, CUT, graph.csr, words[num_blocks:])
         self._part, self._numbers, self._arrived = ref(part), None, space.fetch(words)
 
     def block_weights(self, part: Array) -> np.ndarray | None:
