@@ -64,7 +64,6 @@ from .owners import (
 from .ranks import (
     Owners as Owners,
     counted as counted,
-    counted_in_parts as counted_in_parts,
     even_borders as even_borders,
     grouped as grouped,
     mark_number as mark_number,

@@ -20,7 +20,7 @@ from portpart.backends import language as kl
 from portpart.backends.communication import Communicator
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.primitives import mail
-from portpart.primitives.basic import lower_bound
+from portpart.primitives.basic import gather, lower_bound
 
 Result = TypeVar("Result")
 
@@ -43,16 +43,26 @@ class Part(NamedTuple):
         Rows for each rank.
     kinds : sequence of dtype, optional
         Types for sending, which hold the numbers; by default the types of the columns.
+    order : array of int32, optional
+        Places of the rows in the columns; without it the columns are in this order.
     """
 
     columns: Sequence[Array]
     counts: np.ndarray
     kinds: Sequence[Any] | None = None
+    order: Array | None = None
 
     @property
-    def ways(self) -> RowPacking:
-        """Return how rows are packed and unpacked."""
-        return _ways(*(self.kinds or [each.dtype for each in self.columns]))
+    def layout(self) -> mail.MailLayout:
+        """Return the layout of a row in a message."""
+        return _layout(*(self.kinds or [each.dtype for each in self.columns]))
+
+    def in_order(self, space: ExecutionSpace) -> Part:
+        """Return the part with columns in the order of the rows."""
+        if self.order is None:
+            return self
+        return Part([gather(space, each, self.order) for each in self.columns], self.counts,
+                    self.kinds)
 
 
 class Message(NamedTuple):
@@ -78,19 +88,10 @@ class Received(NamedTuple):
     words: np.ndarray
 
 
-class RowPacking(NamedTuple):
-    """How rows of some types are packed and unpacked."""
-
-    layout: mail.MailLayout
-    pack: kl.Kernel
-    unpack: kl.Kernel
-
-
 @lru_cache
-def _ways(*kinds: Any) -> RowPacking:
+def _layout(*kinds: Any) -> mail.MailLayout:
     types = [np.dtype(each) for each in kinds]
-    layout = mail.layout_of_types(types[0], types[1:])
-    return RowPacking(layout, pack_row.bound(layout=layout), unpack_row.bound(layout=layout))
+    return mail.layout_of_types(types[0], types[1:])
 
 
 Talk = Generator[Message, Received, Result]
@@ -105,7 +106,7 @@ def held(comm: Communicator, space: ExecutionSpace, talk: Talk[Result]) -> Resul
         On all ranks, the exception of the lowest rank whose talk has raised one.
     """
     if comm.size == 1:
-        return _held_alone(comm, talk)
+        return _held_alone(comm, space, talk)
     message, problem, result = Message(), None, None
     came, reported = space.empty(0, np.int32), np.zeros((comm.size, NUMBERS), np.int64)
     has_begun = has_ended = False
@@ -125,13 +126,14 @@ def held(comm: Communicator, space: ExecutionSpace, talk: Talk[Result]) -> Resul
     return cast(Result, result)
 
 
-def _held_alone(comm: Communicator, talk: Talk[Result]) -> Result:
+def _held_alone(comm: Communicator, space: ExecutionSpace, talk: Talk[Result]) -> Result:
     """Return the result of a talk on a single rank, which receives what it sends, unchanged."""
     received: Any = None
     try:
         while True:
             message = talk.send(received)
-            received = Received(list(message.parts), np.array([message.words], np.int64))
+            received = Received([each.in_order(space) for each in message.parts],
+                                np.array([message.words], np.int64))
     except StopIteration as end:
         return cast(Result, end.value)
     except Exception as problem:
@@ -143,13 +145,15 @@ def _packed(space: ExecutionSpace, message: Message, size: int) -> tuple[Array, 
     """Return the words of a message, and the numbers that are sent with it."""
     parts, numbers = message.parts, np.zeros((size, NUMBERS), np.int64)
     for part in parts:
-        numbers[:, 0] += part.counts * part.ways.layout.width
+        numbers[:, 0] += part.counts * part.layout.width
     if len(parts) == 2:
         numbers[:, 1] = parts[1].counts
     if message.words:
         numbers[:, 2 : 2 + len(message.words)] = message.words
     words = space.empty(int(numbers[:, 0].sum()), np.int32)
-    _for_rows(space, words, parts, [each.ways.pack for each in parts])
+    for part, kernel, table, at in _ways(space, parts, pack_row):
+        space.parallel_for(_num_rows(part), kernel, words, table, at, size, part.columns[0],
+                           mail.Fields(*part.columns[1:]), part.order)
     return words, numbers
 
 
@@ -158,78 +162,79 @@ def _unpacked(space: ExecutionSpace, message: Message, words: Array,
     """Return the parts that arrive from all ranks."""
     given, counts = message.parts, []
     if len(given) == 2:
-        counts = [reported[:, 0] - reported[:, 1] * given[1].ways.layout.width, reported[:, 1]]
+        counts = [reported[:, 0] - reported[:, 1] * given[1].layout.width, reported[:, 1]]
     elif given:
         counts = [reported[:, 0]]
     if given:
-        counts[0] = counts[0] // given[0].ways.layout.width
+        counts[0] = counts[0] // given[0].layout.width
     parts = []
     for part, count in zip(given, counts):
         total = int(count.sum())
         parts.append(Part([space.empty(total, each.dtype) for each in part.columns], count,
                           part.kinds))
-    _for_rows(space, words, parts, [each.ways.unpack for each in parts])
+    for part, kernel, table, at in _ways(space, parts, unpack_row):
+        space.parallel_for(_num_rows(part), kernel, words, table, at, len(reported),
+                           part.columns[0], mail.Fields(*part.columns[1:]))
     return Received(parts, reported[:, 2:])
 
 
-class RowPlaces(kl.Record):
-    """Places of the rows of a part in the words.
+def _num_rows(part: Part) -> int:
+    return int(part.counts.sum())
 
-    Attributes
-    ----------
-    table : array of int64
-        From `at` on, the first row of each rank and the end of all rows; then for each rank the
-        offset of its words from where they would be if the words had only rows of this part.
-    at : int
-    size : int
-        Number of ranks.
+
+def _ways(space: ExecutionSpace, parts: Sequence[Part],
+          kernel: kl.Kernel) -> list[tuple[Part, kl.Kernel, Array | None, int]]:
+    """Return the parts that have rows, and how a kernel finds the words of these.
+
+    The words of a single part are in the order of its rows. If there are two parts, the words for a
+    rank are contiguous, and there is a table: from a place on, the first row of each rank and the
+    end of all rows; then for each rank the offset of its words from where they would be if the
+    words had only rows of this part.
     """
-
-    table: Array
-    at: int
-    size: int
-
-
-def _for_rows(space: ExecutionSpace, words: Array, parts: Sequence[Part],
-              kernels: Sequence[kl.Kernel]) -> None:
-    """Run kernels for all rows of the parts; the words for a rank are contiguous."""
-    if not len(words):
-        return
-    layouts, counts = [each.ways.layout for each in parts], [each.counts.tolist() for each in parts]
+    filled = [each for each in parts if each.counts.any()]
+    is_alone = len(filled) < 2
+    kernels = [kernel.bound(layout=each.layout, is_alone=is_alone) for each in filled]
+    if is_alone:
+        return [(part, each, None, 0) for part, each in zip(filled, kernels)]
+    widths = [each.layout.width for each in filled]
+    counts = [each.counts.tolist() for each in filled]
     size, place = len(counts[0]), 0
-    firsts: list[list[int]] = [[0] for _ in parts]
-    shifts: list[list[int]] = [[] for _ in parts]
+    firsts: list[list[int]] = [[0] for _ in filled]
+    shifts: list[list[int]] = [[] for _ in filled]
     for rank in range(size):  # few numbers: NumPy would be slower
-        for layout, count, first, shift in zip(layouts, counts, firsts, shifts):
-            shift.append(place - first[-1] * layout.width)
+        for width, count, first, shift in zip(widths, counts, firsts, shifts):
+            shift.append(place - first[-1] * width)
             first.append(first[-1] + count[rank])
-            place += count[rank] * layout.width
+            place += count[rank] * width
     numbers = [each for pair in zip(firsts, shifts) for each in (*pair[0], *pair[1])]
-    table = space.asarray(np.array(numbers, np.int64))  # one copy for all parts
-    for number, (part, kernel, first) in enumerate(zip(parts, kernels, firsts)):
-        space.parallel_for(first[-1], kernel, words,
-                           RowPlaces(table, number * (2 * size + 1), size), part.columns[0],
-                           mail.Fields(*part.columns[1:]))
+    table = space.asarray(np.array(numbers, np.int64))  # one copy for both parts
+    return [(part, each, table, number * (2 * size + 1))
+            for number, (part, each) in enumerate(zip(filled, kernels))]
 
 
 @kl.device
-def place_of_row(i, places: RowPlaces, layout: mail.MailLayout):
+def place_of_row(i, table, at, size, layout: mail.MailLayout, is_alone: kl.StaticValue):
     """Return where the words of row i begin."""
-    rank = lower_bound(places.table, places.at, places.at + places.size, i + 1) - 1
-    return i * layout.width + places.table[rank + places.size + 1]
+    item = i * layout.width
+    if not is_alone:
+        item += table[lower_bound(table, at, at + size, i + 1) + size]
+    return item
 
 
 @kl.kernel
-def pack_row(i, words, places: RowPlaces, lead, fields: mail.Fields, layout: mail.MailLayout):
+def pack_row(i, words, table, at, size, lead, fields: mail.Fields, order, layout: mail.MailLayout,
+             is_alone: kl.StaticValue):
     """Pack row i."""
-    item = place_of_row(i, places, layout)
-    mail.put(words, item, lead, i, layout.lead)
-    mail.put_fields(words, item, fields, i, layout)
+    item = place_of_row(i, table, at, size, layout, is_alone)
+    row = kl.value_or(order, i, i)
+    mail.put(words, item, lead, row, layout.lead)
+    mail.put_fields(words, item, fields, row, layout)
 
 
 @kl.kernel
-def unpack_row(i, words, places: RowPlaces, lead, fields: mail.Fields, layout: mail.MailLayout):
+def unpack_row(i, words, table, at, size, lead, fields: mail.Fields, layout: mail.MailLayout,
+               is_alone: kl.StaticValue):
     """Unpack row i."""
-    item = place_of_row(i, places, layout)
+    item = place_of_row(i, table, at, size, layout, is_alone)
     lead[i] = mail.got(words, item, layout.lead)
     mail.get_fields(words, item, fields, i, layout)

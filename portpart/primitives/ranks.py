@@ -7,9 +7,9 @@ import numpy as np
 from portpart.backends import language as kl
 from portpart.backends.communication import Communicator
 from portpart.backends.programs import Array, ExecutionSpace
-from portpart.primitives.basic import gather, lower_bound, lower_bounds
+from portpart.primitives.basic import lower_bound, lower_bounds
 from portpart.primitives.messages import Message, Part, Talk
-from portpart.primitives.scan import offsets_from_counts
+from portpart.primitives.scan import SCAN_TILE, TEAM, offsets_from_counts, tiles_of
 from portpart.primitives.sort import sort_keys
 
 # Owners of vertices ----------------------------------------------------------------------------
@@ -31,42 +31,63 @@ class Owners(kl.Record):
     rank: int = kl.word()
 
 
-def grouped(space: ExecutionSpace, owners: Owners, size: int,
-            names: Array) -> tuple[Array, np.ndarray]:
-    """Return vertices grouped by owner, as an order, and the number that each rank owns.
+FEW_RANKS = 8
+"""Up to this many ranks, numbers are compared with the ranges of all of them; with more ranks, they
+are sorted by rank.
+"""
+
+
+def grouped(space: ExecutionSpace, firsts: Array, size: int,
+            numbers: Array) -> tuple[Array, np.ndarray]:
+    """Return numbers grouped by the rank whose range they are in, as an order.
+
+    Waits for the device once.
 
     Parameters
     ----------
     space : ExecutionSpace
-    owners : Owners
+    firsts : array of int64, shape (size + 1,)
+        The range of rank r is ``firsts[r] ... firsts[r + 1] - 1``.
     size : int
         Number of ranks.
-    names : array of integers
-        Names of vertices, in any order.
+    numbers : array of int32 or int64
+        In any order; negative ones are left out.
 
     Returns
     -------
     array of int32
-    numpy.ndarray of int64
+        Places in `numbers`, those for rank 0 first; for each rank they are ascending.
+    numpy.ndarray of int64, shape (size,)
+        How many there are for each rank.
     """
-    ranks = space.empty(len(names), np.int32)
-    if not len(names):
-        return ranks, np.zeros(size, np.int64)
-    space.parallel_for(len(names), find_owner, names, owners.first, size, ranks)
+    n = len(numbers)
+    if not n:
+        return space.empty(0, np.int32), np.zeros(size, np.int64)
+    if size > FEW_RANKS:
+        return _sorted_by_rank(space, firsts, size, numbers)
+    tiles = tiles_of(n)
+    counts = space.empty(size * tiles, np.int32)
+    space.parallel_for(size * tiles, count_in_range, numbers, n, firsts, tiles, counts, team=TEAM)
+    places = offsets_from_counts(space, counts)
+    order, ends = space.empty(n, np.int32), space.empty(size, np.int64)
+    space.parallel_for(size * tiles, place_in_range, numbers, n, firsts, tiles, places, order, ends,
+                       team=TEAM)
+    found = space.to_host(ends)
+    return order[: int(found[-1])], np.diff(found, prepend=0)
+
+
+def _sorted_by_rank(space: ExecutionSpace, firsts: Array, size: int,
+                    numbers: Array) -> tuple[Array, np.ndarray]:
+    ranks = space.empty(len(numbers), np.int32)
+    space.parallel_for(len(numbers), find_rank, numbers, firsts, size, ranks)
     ordered, order = sort_keys(space, ranks)
-    return order, counted(space, ordered, size)
+    begins = space.to_host(lower_bounds(space, ordered, size + 1, 1))
+    return order[int(begins[0]) :], np.diff(begins)
 
 
 def counted(space: ExecutionSpace, ranks: Array, size: int) -> np.ndarray:
     """Return how often each rank occurs in an ascending array."""
     return np.diff(space.to_host(lower_bounds(space, ranks, size + 1, 1)))
-
-
-def counted_in_parts(space: ExecutionSpace, places: Array, lengths: np.ndarray) -> np.ndarray:
-    """Return how many of some ascending places are in each of the parts of these lengths."""
-    ends, below = space.asarray(lengths.cumsum()), space.empty(len(lengths), np.int64)
-    space.parallel_for(len(lengths), count_below, places, len(places), ends, below)
-    return np.diff(space.to_host(below), prepend=0)
 
 
 @kl.device
@@ -76,15 +97,46 @@ def rank_of(firsts, i, size):
 
 
 @kl.kernel
-def find_owner(i, names, firsts, size, ranks):
-    """ranks[i] = the rank that owns a vertex."""
-    ranks[i] = kl.int32(rank_of(firsts, kl.int64(names[i]), size))
+def find_rank(i, numbers, firsts, size, ranks):
+    """ranks[i] = the rank of a number, or -1."""
+    ranks[i] = kl.int32(rank_of(firsts, kl.int64(numbers[i]), size))
 
 
 @kl.kernel
-def count_below(part, places, count, ends, below):
-    """below[part] = number of ascending places before the end of a part."""
-    below[part] = lower_bound(places, 0, count, ends[part])
+def count_in_range(item, numbers, count, firsts, tiles, counts):
+    """counts[item] = how many numbers of a tile are in the range of a rank."""
+    rank = item // tiles
+    first = kl.int64(firsts[rank])
+    last = kl.int64(firsts[rank + 1])
+    begin = (item - rank * tiles) * SCAN_TILE
+    total = kl.int64(0)
+    for i in range(begin + kl.lane(), min(begin + SCAN_TILE, count), kl.team_size()):
+        total += kl.int64(numbers[i] >= first and numbers[i] < last)
+    total = kl.team_sum(total)
+    if kl.lane() == 0:
+        counts[item] = kl.int32(total)
+
+
+@kl.kernel
+def place_in_range(item, numbers, count, firsts, tiles, places, order, ends):
+    """Write the places of these numbers from places[item] on; ends[rank] = the end of a rank."""
+    rank = item // tiles
+    first = kl.int64(firsts[rank])
+    last = kl.int64(firsts[rank + 1])
+    begin = (item - rank * tiles) * SCAN_TILE
+    end = min(begin + SCAN_TILE, count)
+    running = kl.int64(places[item])
+    for base in range(begin, end, kl.team_size()):
+        i = base + kl.lane()
+        flag = kl.int64(0)
+        if i < end:
+            flag = kl.int64(numbers[i] >= first and numbers[i] < last)
+        until = kl.team_scan(flag)
+        if flag != 0:
+            order[running + until - 1] = kl.int32(i)
+        running += kl.team_last(until)
+    if kl.lane() == 0 and end == count:
+        ends[rank] = running
 
 
 # Places in ascending order of numbers that several ranks have ----------------------------------
@@ -118,8 +170,8 @@ def places_among_ranks(comm: Communicator, space: ExecutionSpace, numbers: Array
     """
     borders = even_borders(end, comm.size)
     low, high = (int(each) for each in borders[comm.rank : comm.rank + 2])
-    order, counts = grouped(space, Owners(first=space.asarray(borders)), comm.size, numbers)
-    received = yield Message([Part([gather(space, numbers, order)], counts)])
+    order, counts = grouped(space, space.asarray(borders), comm.size, numbers)
+    received = yield Message([Part([numbers], counts, order=order)])
     requests = received.parts[0]
     there, count = requests.columns[0], len(requests.columns[0])
     marks, answers = space.zeros(high - low, np.int8), space.empty(count, np.int64)

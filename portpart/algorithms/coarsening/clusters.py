@@ -24,11 +24,15 @@ class Clusters(kl.Record):
         Number of clusters, in the space, so that clustering need not synchronise.
     max_count : int
         Maximum number of clusters.
+    heads : array of int64, shape (1,), or None
+        Number of clusters that arcs lead to, if some of these have no vertices here, and have
+        numbers from the number of clusters on.
     """
 
     max_count: int
     cluster: Array = kl.work(np.int32, "vertices")
     count: Array = kl.work(np.int64, lambda sizes: 1)
+    heads: Array | None = kl.absent()
 
 
 class Numbering(kl.Record):

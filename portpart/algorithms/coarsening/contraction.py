@@ -39,7 +39,7 @@ from portpart.algorithms.coarsening.row_pieces import (
 )
 from portpart.backends import language as kl
 from portpart.backends.language import Record
-from portpart.backends.programs import MANY, Array, Program
+from portpart.backends.programs import MANY, Array, Program, Slot
 from portpart.graphs import Graph, team_for
 from portpart.primitives import (
     SCAN_TILE,
@@ -215,10 +215,13 @@ class Making:
         space, graph = self.graph.space, self.graph
         team = team_for(2 * graph.mean_degree)
         given: dict[str, Any] = {"graph": graph.csr, **records}
+        counts = {name: array for name, array in (
+            ("count", self.clusters.count), ("heads", self.clusters.heads)) if array is not None}
         executable = space.cached_executable(
-            ("contraction", parts, graph.type_key, sizes.sum_type, team),
-            lambda: record_contraction(given, sizes, team, space.widest_team == 1, parts))
-        executable.run({**given, "count": self.clusters.count}, max(graph.num_vertices, 1), sizes)
+            ("contraction", parts, graph.type_key, sizes.sum_type, team, len(counts)),
+            lambda: record_contraction(given, sizes, team, space.widest_team == 1, parts,
+                                       list(counts)))
+        executable.run({**given, **counts}, max(graph.num_vertices, 1), sizes)
 
 
 MEMBERS, ROWS = "members", "rows"
@@ -226,16 +229,19 @@ MEMBERS, ROWS = "members", "rows"
 
 
 def record_contraction(records: Records, like: FineSizes, team: int, one_lane: bool,
-                       parts: tuple[str, ...] = (MEMBERS, ROWS)) -> Program:
+                       parts: tuple[str, ...] = (MEMBERS, ROWS),
+                       counts: Sequence[str] = ("count",)) -> Program:
     """Return the program that lists members, fills a row per cluster, and computes offsets of rows.
 
-    Rows that are made piece by piece need one part without the other.
+    Rows that are made piece by piece need one part without the other. The last one of `counts` is
+    the number of clusters that arcs lead to.
     """
     program, scans = Program("contraction", threads=MANY, sizes=like), []
     slots = program.declare(records)
     members: Any = slots["members"]
     rows: Any = slots.get("rows")
-    program.array("count", np.int64)
+    for each in counts:
+        program.array(each, np.int64)
     if MEMBERS in parts:
         program.launch(1, take_sizes)
         program.launch(members.tiles, clear_clusters, team=TEAM)
@@ -254,7 +260,7 @@ def record_contraction(records: Records, like: FineSizes, team: int, one_lane: b
     if ROWS not in parts:
         program.launch(members.tiles, sum_arcs, team=TEAM)
         return program
-    _record_rows(program, rows, members, team, one_lane)
+    _record_rows(program, rows, members, team, one_lane, program.slots[counts[-1]])
     program.launch(members.tiles, survey_tile, team=TEAM)
     record_scans_of_tiles(program, [(rows.degrees, rows.offsets, rows.tile_sums)],
                           members.clusters, members.tiles)
@@ -262,7 +268,7 @@ def record_contraction(records: Records, like: FineSizes, team: int, one_lane: b
 
 
 def _record_rows(program: Program, rows: CoarseRows, members: Members, team: int,
-                 one_lane: bool) -> None:
+                 one_lane: bool, heads: Slot) -> None:
     """Record rows: those of clusters with many arcs by wide teams, at the same time as the others.
 
     If teams have one lane, there is no wide team: one kernel less is compiled.
@@ -276,7 +282,7 @@ def _record_rows(program: Program, rows: CoarseRows, members: Members, team: int
     with program.side_by_side():
         for count, width, given in ([] if one_lane else [wide]) + [others]:
             scratch = RowScratch(SLOTS[weight_type.itemsize][width], width, sum_type)
-            program.launch(count, fill_row.bound(scratch=scratch), team=width, **given)
+            program.launch(count, fill_row.bound(scratch=scratch), team=width, count=heads, **given)
 
 
 @kl.kernel

@@ -181,7 +181,7 @@ class Program:
             raise ValueError(f"team must be one of {TEAM_WIDTHS}, not {team}")
         self._open.append(Launch(count, kernel, args, team, work))
 
-    def launch(self, count: Element | int, kernel: Kernel, *, team: int = 1,
+    def launch(self, count: Element | int, kernel: Kernel, /, *, team: int = 1,
                work: int | None = None, **given: Bound | Slot) -> None:
         """Record one launch whose arguments are the records and slots named by the kernel's
         parameters.

@@ -128,12 +128,10 @@ class Route:
 
     def _fetched(self, arrays: Sequence[Array]) -> primitives.Talk[list[Array]]:
         graph, space = self._graph, self._graph.space
-        _, counts = primitives.grouped(space, graph.owners, graph.comm.size, self.names)
+        _, counts = primitives.grouped(space, graph.owners.first, graph.comm.size, self.names)
         request = (yield primitives.Message([primitives.Part([self.names], counts)])).parts[0]
         places = owned(graph, request.columns[0])
-        received = yield primitives.Message([primitives.Part([primitives.gather(space, each, places)
-                                                              for each in arrays],
-                                                             np.asarray(request.counts))])
+        received = yield primitives.Message([primitives.Part(arrays, request.counts, order=places)])
         return list(received.parts[0].columns)
 
 

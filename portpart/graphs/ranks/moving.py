@@ -139,10 +139,10 @@ def _announced(graph: DistributedGraph, groups: Array, first: np.ndarray
     places = space.empty(own, np.int32)
     space.parallel_for(own, rename, by_group, order, space.asarray(shifts), names, places)
     counts = np.diff(here[first])
-    columns = [primitives.gather(space, each, order) for each in (
-        names, graph.global_ids, degrees_of(local), local.vertex_weights) if each is not None]
+    columns = [each for each in (names, graph.global_ids, degrees_of(local), local.vertex_weights)
+               if each is not None]
     received = yield primitives.Message([values_for_ghosts(space, graph.halo, [names]),
-                                         primitives.Part(columns, counts)])
+                                         primitives.Part(columns, counts, order=order)])
     names[own:] = received.parts[0].columns[0]
     arrived = received.parts[1]
     return (_Leaving(names, order, places, counts, ends[first]), list(arrived.columns),

@@ -118,10 +118,9 @@ def _reached_ghosts(graph: DistributedGraph, growth: RegionGrowth) -> primitives
     space = graph.space
     ghosts = growth.ghosts[: _lengths(space, growth)[1]]
     names = primitives.gather(space, graph.names, ghosts)
-    order, counts = primitives.grouped(space, graph.owners, graph.comm.size, names)
-    return primitives.Part([primitives.gather(space, names, order),
-                            primitives.gather(space, growth.reach,
-                                              primitives.gather(space, ghosts, order))], counts)
+    order, counts = primitives.grouped(space, graph.owners.first, graph.comm.size, names)
+    return primitives.Part([names, primitives.gather(space, growth.reach, ghosts)], counts,
+                           order=order)
 
 
 @kl.kernel

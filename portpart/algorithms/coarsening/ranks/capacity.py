@@ -8,15 +8,14 @@ import numpy as np
 
 from portpart.algorithms.coarsening.ranks import rounds
 from portpart.algorithms.coarsening.ranks.state import State
+from portpart.backends.programs import Array
 from portpart.graphs.ranks import owned
 from portpart.primitives import (
     Message,
     Part,
     Talk,
-    counted_in_parts,
     gather,
     grouped,
-    positions_of,
     put_one,
 )
 
@@ -52,12 +51,12 @@ class ClusterCapacity:
                            state.rounds, requested)
         count = int(space.to_host(requested.own_words.array)[0])
         given = space.empty(count + len(handles.remote), handles.names.dtype)
-        given[:count] = gather(space, handles.names, requested.handles[:count])
-        given[count:] = handles.remote
-        order, self._counts = grouped(space, state.graph.owners, self._size, given)
+        space.parallel_for(len(given), rounds.name_requested, requested, handles.names, state.local,
+                           given)
+        order, self._counts = grouped(space, state.graph.owners.first, self._size, given)
         names, weights = space.empty(len(given), given.dtype), space.empty(len(given), np.int64)
-        space.parallel_for(len(given), rounds.write_request, order, handles.names, requested,
-                           state.local, state.own, names, weights)
+        space.parallel_for(len(given), rounds.write_request, order, given, requested, state.own,
+                           names, weights)
         self._requested, self._names = requested, names
         return Part([names, weights], self._counts, kinds)
 
@@ -85,11 +84,11 @@ class ClusterCapacity:
     def _granted(self, replies: rounds.Replies) -> Talk[rounds.Arrived]:
         """Send granted requests to owners, which return the weights of clusters with these."""
         state, space = self._state, self._space
-        places = positions_of(space, replies.num_granted)
-        counts = counted_in_parts(space, places, self._counts)
-        received = yield Message([Part([gather(space, each, places)
-                                        for each in (self._names, replies.sums)], counts,
-                                       [self._names.dtype, state.weight_kind])])
+        numbers = space.empty(len(replies.sums), np.int32)
+        space.parallel_for(len(numbers), rounds.number_granted, replies, numbers)
+        places, counts = self._in_parts(numbers, self._counts)
+        received = yield Message([Part([self._names, replies.sums], counts,
+                                       [self._names.dtype, state.weight_kind], places)])
         part = received.parts[0]
         arrived = self._of(part)
         totals = space.empty(len(arrived.leaders), np.int64)
@@ -99,6 +98,13 @@ class ClusterCapacity:
         space.parallel_for(len(places), put_one, places, received.parts[0].columns[0],
                            replies.granted)
         return arrived
+
+    def _in_parts(self, numbers: Array, lengths: np.ndarray) -> tuple[Array, np.ndarray]:
+        """Return the numbers that are not negative, and how many are in parts of these lengths of
+        all numbers.
+        """
+        firsts = self._space.asarray(np.concatenate([[0], lengths.cumsum()]))
+        return grouped(self._space, firsts, self._size, numbers)
 
     def _of(self, requests: Part) -> rounds.Arrived:
         names, weights = requests.columns
@@ -138,27 +144,23 @@ class ClusterCapacity:
     def _watched(self) -> Part:
         """Return own clusters that other ranks watch and that vertices have joined."""
         state, space, arrived = self._state, self._space, self._arrived
-        changed = space.empty(len(arrived.leaders), np.int8)
-        space.parallel_for(len(changed), rounds.mark_changed, arrived, state.rounds,
-                           self._turn + 1, changed)
-        places = positions_of(space, changed)
-        leaders = gather(space, arrived.leaders, places)
-        counts = counted_in_parts(space, places, self._arrived_from)
-        return Part([gather(space, state.handles.names, leaders),
-                     gather(space, state.rounds.cluster_weight, leaders)], counts,
-                    [state.handles.names.dtype, state.weight_kind])
+        numbers = space.empty(len(arrived.leaders), np.int32)
+        space.parallel_for(len(numbers), rounds.number_changed, arrived, state.rounds,
+                           self._turn + 1, numbers)
+        places, counts = self._in_parts(numbers, self._arrived_from)
+        return Part([state.handles.names, state.rounds.cluster_weight], counts,
+                    [state.handles.names.dtype, state.weight_kind],
+                    gather(space, arrived.leaders, places))
 
     def _items(self) -> Part:
         """Return updates for ghosts of vertices that have joined clusters, or that lead these."""
         state, space, graph, border = (self._state, self._space, self._state.graph,
                                        self._state.border)
-        border.own_words.array[:] = 0
+        found = space.zeros(1 + self._size, np.int64)
+        border = border.over(rounds.Border.own_words(found[:1]))
         space.parallel_for(len(border.vertices), rounds.list_changed, border, state.rounds,
-                           self._turn + 1)
-        length = int(space.to_host(border.own_words.array)[0])
-        counted = space.zeros(self._size, np.int64)
-        space.parallel_for(length, rounds.count_items, border, graph.halo, counted)
-        counts = space.to_host(counted).copy()
+                           self._turn + 1, graph.halo, found[1:])
+        length, counts = int((read := space.to_host(found))[0]), read[1:].copy()
         total, kind = int(counts.sum()), state.handles.names.dtype
         columns = [space.empty(total, np.int32), space.empty(total, kind),
                    space.empty(total, np.int64)]

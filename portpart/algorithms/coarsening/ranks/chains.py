@@ -91,9 +91,9 @@ def mark_exit(i, waiting: Waiting, are_exits):
 
 
 @kl.kernel
-def mark_open(i, chains: Chains, are_open):
-    """are_open[i] = whether chain i continues on another rank."""
-    are_open[i] = kl.int8(chains.reached[i] >> STATE == LEAVES)
+def name_next(i, chains: Chains, names):
+    """names[i] = the name of chain i's next vertex if it continues on another rank, else -1."""
+    names[i] = chains.next[i] if chains.reached[i] >> STATE == LEAVES else kl.int64(NO_VERTEX)
 
 
 @kl.kernel
@@ -110,13 +110,14 @@ def begin_chain(i, ids, waiting: Waiting, identities: Identities, rounds: Cluste
 
 
 @kl.kernel
-def follow_on(i, vertices, replies: Chains, graph: Csr, names, rounds: ClusterRounds,
-              chains: Chains, slots):
-    """Follow a chain from another rank, which the reply overwrites.
+def follow_on(i, replies: Chains, first, graph: Csr, names, rounds: ClusterRounds, chains: Chains,
+              slots):
+    """Follow a chain from another rank to one of the vertices from `first` on; the reply overwrites
+    it.
 
     Two vertices that propose each other end the chain: a hash decides which one is the root.
     """
-    v = vertices[i]
+    v = kl.int64(replies.next[i]) - first
     depth = kl.int64(replies.reached[i])
     state = kl.int64(ENDS)
     last = kl.int64(replies.last[i])

@@ -27,15 +27,15 @@ from portpart.algorithms.coarsening.ranks.chains import (
     follow_on,
     follow_own,
     mark_exit,
-    mark_open,
+    name_next,
 )
 from portpart.algorithms.coarsening.ranks.contraction import RankClusters, numbered
 from portpart.algorithms.coarsening.ranks.groups import group_single
 from portpart.algorithms.coarsening.ranks.state import State
 from portpart.backends.programs import Array
 from portpart.errors import InputError
-from portpart.graphs.ranks import DistributedGraph, owned, values_for_ghosts
-from portpart.primitives import Message, Part, Talk, gather, grouped, positions_of
+from portpart.graphs.ranks import DistributedGraph, values_for_ghosts
+from portpart.primitives import Message, Part, Talk, grouped, positions_of
 
 
 class ProposalChains:
@@ -77,10 +77,11 @@ class ProposalChains:
         arrived: list[Part] = []
         are_sent = False
         while True:
-            still_open = self._still_open()
+            still_open, counts = self._still_open()
             sends = not (len(still_open) or are_sent)
             are_sent = are_sent or sends
-            sent, ids = self._sent(still_open)
+            current = self._current
+            sent = Part([current.last, current.next, current.reached], counts, order=still_open)
             received = yield Message([sent, requests(sends)], [len(still_open)])
             arriving, part = received.parts
             arrived.append(part)
@@ -88,8 +89,8 @@ class ProposalChains:
                 return self._by_rank(arrived)
             received = yield Message([self._replies(arriving)])
             last, further, reached = received.parts[0].columns
-            self._space.parallel_for(len(ids), extend_chain, ids, Chains(last, further, reached),
-                                     self._current)
+            self._space.parallel_for(len(still_open), extend_chain, still_open,
+                                     Chains(last, further, reached), current)
 
     def _begun(self, ids: Array) -> Chains:
         """Return the chains of some waiting vertices."""
@@ -100,42 +101,35 @@ class ProposalChains:
                                  state.rounds, chains, self._slots)
         return chains
 
-    def _still_open(self) -> Array:
-        """Return chains to send to other ranks; if there are none, store which vertices move."""
-        found = self._open()
+    def _still_open(self) -> tuple[Array, np.ndarray]:
+        """Return chains to send to the owners of their next vertices, in the order of these, and
+        how many each owner gets; if there are none, store which vertices move.
+        """
+        found, counts = self._open()
         if self._current is self._exits and not len(found):
             longer = self._space.empty(self._count, np.int8)
             self._space.parallel_for(self._count, end_chain, self._waiting, self._state.rounds,
                                      self._exits, self._slots, longer)
             self._longer = positions_of(self._space, longer)
             self._current = self._begun(self._longer)
-            found = self._open()
+            found, counts = self._open()
         if not len(found):
             self._space.parallel_for(len(self._longer), end_long_chain, self._longer,
                                      self._waiting, self._state.rounds, self._current)
-        return found
+        return found, counts
 
-    def _open(self) -> Array:
-        are_open = self._space.empty(len(self._current.reached), np.int8)
-        self._space.parallel_for(len(are_open), mark_open, self._current, are_open)
-        return positions_of(self._space, are_open)
-
-    def _sent(self, chains: Array) -> tuple[Part, Array]:
-        """Return chains for the owners of their next vertices, and their numbers in this order."""
-        space, current = self._space, self._current
-        graph = self._state.graph
-        order, counts = grouped(space, graph.owners, graph.comm.size,
-                                gather(space, current.next, chains))
-        ids = gather(space, chains, order)
-        return Part([gather(space, each, ids)
-                     for each in (current.last, current.next, current.reached)], counts), ids
+    def _open(self) -> tuple[Array, np.ndarray]:
+        space, graph, current = self._space, self._state.graph, self._current
+        names = space.empty(len(current.next), current.next.dtype)
+        space.parallel_for(len(names), name_next, current, names)
+        return grouped(space, graph.owners.first, graph.comm.size, names)
 
     def _replies(self, arrived: Part) -> Part:
         last, further, reached = arrived.columns
         state = self._state
-        self._space.parallel_for(len(last), follow_on, owned(state.graph, further),
-                                 Chains(last, further, reached), state.csr, state.handles.names,
-                                 state.rounds, self._exits, self._slots)
+        self._space.parallel_for(len(last), follow_on, Chains(last, further, reached), state.first,
+                                 state.csr, state.handles.names, state.rounds, self._exits,
+                                 self._slots)
         return arrived
 
     def _by_rank(self, parts: list[Part]) -> Part:

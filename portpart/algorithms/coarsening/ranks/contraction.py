@@ -77,8 +77,8 @@ def numbered(state: State, ghosts_know: bool) -> Talk[RankClusters]:
     space.parallel_for(state.local if ghosts_know else state.own, mark_foreign, rounds, marks)
     before, leaders = offsets_from_counts(space, leads), positions_of(space, marks)
     names = gather(space, state.handles.names[state.own :], leaders)
-    order, counts = grouped(space, graph.owners, graph.comm.size, names)
-    received = yield Message([Part([gather(space, names, order)], counts)],
+    order, counts = grouped(space, graph.owners.first, graph.comm.size, names)
+    received = yield Message([Part([names], counts, order=order)],
                              [int(space.to_host(before[-1:])[0])])
     first = np.concatenate([[0], np.cumsum(received.words[:, 0])])
     low, high = (int(each) for each in first[graph.comm.rank : graph.comm.rank + 2])
@@ -207,9 +207,8 @@ def _shipped(space: ExecutionSpace, made: merging.ClusterRows, low: int, own: in
     begin, end = (int(each) for each in space.to_host(ends)[[0, -1]])
     heads = space.empty(end - begin, np.int32)
     space.parallel_for(len(heads), name_head, made.targets[begin:end], low, own, foreign, heads)
-    return [Part([names, gather(space, degrees, places),
-                  gather(space, made.vertex_weights[own:], places)],
-                 np.diff(space.to_host(bounds)), [np.int32, np.int32, mass_kind]),
+    return [Part([foreign, degrees, made.vertex_weights[own:]], np.diff(space.to_host(bounds)),
+                 [np.int32, np.int32, mass_kind], places),
             Part([heads, made.weights[begin:end]], np.diff(space.to_host(ends)))]
 
 

@@ -46,13 +46,13 @@ def group_single(state: State) -> primitives.Talk[None]:
     space.parallel_for(count, write_single, listed, state.csr, state.handles.names, state.rounds,
                        rows, n)
     space.parallel_for(count, find_owner_vertex, rows, n, owner_vertices)
-    order, counts = primitives.grouped(space, graph.owners, graph.comm.size, owner_vertices)
+    order, counts = primitives.grouped(space, graph.owners.first, graph.comm.size, owner_vertices)
     kind = np.int32 if n + coarsening.ISOLATED_KEYS <= MAX_INT32 else np.int64
-    parts = [primitives.Part([primitives.gather(space, each, order) for each in _columns(rows)],
-                             counts, [kind, kind, state.weight_kind, kind][: 3 + graph.are_moved])]
+    parts = [primitives.Part(_columns(rows), counts,
+                             [kind, kind, state.weight_kind, kind][: 3 + graph.are_moved], order)]
     if state.rounds.label is not None:  # isolated vertices of several labels share a key
         labels = primitives.gather(space, state.rounds.label, listed.active[:count])
-        parts.append(primitives.Part([primitives.gather(space, labels, order)], counts))
+        parts.append(primitives.Part([labels], counts, order=order))
     received = yield primitives.Message(parts)
     there = received.parts[0]
     keys, ids, weights, *names = there.columns

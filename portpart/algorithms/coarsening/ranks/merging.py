@@ -81,9 +81,12 @@ class HeadNumbers(kl.Record):
     shift: int = kl.word()
 
 
-def rows_of(graph: Graph, members: Array, count: int, weight_type: np.dtype) -> ClusterRows:
-    """Return the rows of this many clusters."""
-    clusters = Clusters(count, members, graph.space.full(1, count, np.int64))
+def rows_of(graph: Graph, members: Array, count: int, weight_type: np.dtype,
+            num_heads: int | None = None) -> ClusterRows:
+    """Return the rows of this many clusters, the first ones of those that arcs lead to."""
+    counts = (None if each is None else graph.space.full(1, each, np.int64)
+              for each in (count, num_heads))
+    clusters = Clusters(count, members, *counts)
     return ClusterRows(*rows_of_clusters(graph, clusters, weight_type).arrays())
 
 
@@ -122,7 +125,7 @@ def merged(space: ExecutionSpace, made: ClusterRows, arrived: ArrivedRows, known
     space.parallel_for(len(members), place_row, touched, leaders, places, len(touched), num_rows,
                        members)
     changed = rows_of(_touched_rows(space, made, arrived, heads, touched), members,
-                      len(touched) + own + len(foreign), made.weights.dtype)
+                      len(touched), made.weights.dtype, len(touched) + own + len(foreign))
     degrees = space.empty(own, np.int32)
     space.parallel_for(own, measure_merged, made, changed, marks, places, degrees)
     offsets = offsets_from_counts(space, degrees)

@@ -163,16 +163,26 @@ def request_capacity(i, listed: VertexList, graph: Csr, rounds: ClusterRounds,
 
 
 @kl.kernel
-def write_request(i, order, known, requested: ForeignRequests, local, own, names, weights):
-    """Write request i: to join a cluster or, for handles behind those of rows, to watch it."""
-    number = kl.int64(order[i])
+def name_requested(number, requested: ForeignRequests, known, local, names):
+    """Write the name of a cluster that vertices request to join or, behind these, of one to watch:
+    those have the handles behind those of rows.
+    """
     handle = local + number - requested.length
-    weights[i] = kl.int64(IS_WATCHED)
     if number < requested.length:
         handle = kl.int64(requested.handles[number])
-        weights[i] = requested.sums[handle - own]
-        requested.places[handle - own] = kl.int32(i)
-    names[i] = known[handle]
+    names[number] = known[handle]
+
+
+@kl.kernel
+def write_request(i, order, given, requested: ForeignRequests, own, names, weights):
+    """Write request i, to join a cluster or to watch it."""
+    number = kl.int64(order[i])
+    weights[i] = kl.int64(IS_WATCHED)
+    if number < requested.length:
+        place = requested.handles[number] - own
+        weights[i] = requested.sums[place]
+        requested.places[place] = kl.int32(i)
+    names[i] = given[number]
 
 
 @kl.kernel
@@ -280,18 +290,29 @@ def admit_request(i, arrived: Arrived, rounds: ClusterRounds, of_granted, round_
 
 
 @kl.kernel
-def mark_changed(i, arrived: Arrived, rounds: ClusterRounds, round_number, changed):
-    """changed[i] = whether a cluster is watched and has been joined."""
-    changed[i] = kl.int8(arrived.weights[i] == IS_WATCHED
-                         and rounds.others[arrived.leaders[i]] == round_number)
+def number_granted(i, replies: Replies, numbers):
+    """numbers[i] = i if vertices are granted their request here, else -1."""
+    numbers[i] = kl.int32(i if replies.num_granted[i] != 0 else -1)
 
 
 @kl.kernel
-def list_changed(i, border: Border, rounds: ClusterRounds, round_number):
-    """List a vertex of the border if it has joined a cluster, or leads one that was joined."""
+def number_changed(i, arrived: Arrived, rounds: ClusterRounds, round_number, numbers):
+    """numbers[i] = i if a cluster is watched and has been joined, else -1."""
+    is_changed = (arrived.weights[i] == IS_WATCHED
+                  and rounds.others[arrived.leaders[i]] == round_number)
+    numbers[i] = kl.int32(i if is_changed else -1)
+
+
+@kl.kernel
+def list_changed(i, border: Border, rounds: ClusterRounds, round_number, halo: Halo, counts):
+    """List a vertex of the border if it has joined a cluster, or leads one that was joined, and
+    count the ranks that have it as a ghost.  Atomic.
+    """
     v = border.vertices[i]
     if rounds.join_requests[v] == HAS_JOINED or rounds.others[v] == round_number:
         border.changed[kl.atomic_next(border, Border.length)] = v
+        for entry in range(halo.begin[v], halo.begin[v + 1]):
+            kl.atomic_add(counts, halo.ranks[entry], 1)
     if rounds.join_requests[v] == HAS_JOINED:
         rounds.join_requests[v] = kl.int8(0)
 
@@ -314,14 +335,6 @@ def reset_listed(i, listed: VertexList, rounds: ClusterRounds):
         if c < rounds.vertices:
             rounds.requested[c] = rounds.cluster_weight[c]
             rounds.granted[c] = rounds.cluster_weight[c]
-
-
-@kl.kernel
-def count_items(i, border: Border, halo: Halo, counts):
-    """Count the ranks that have a vertex as a ghost.  Atomic."""
-    v = border.changed[i]
-    for entry in range(halo.begin[v], halo.begin[v + 1]):
-        kl.atomic_add(counts, halo.ranks[entry], 1)
 
 
 @kl.kernel

@@ -23,6 +23,8 @@ class State:
 
     Attributes
     ----------
+    first : int
+        The first vertex of the rank.
     handles : Handles
         Handles of leaders.
     rounds : ClusterRounds
@@ -41,6 +43,7 @@ class State:
         self.graph, self.space, space = graph, graph.space, graph.space
         own, ghosts = graph.local.num_vertices, graph.num_ghosts
         self.own, self.local = own, own + ghosts
+        self.first = int(graph.first[graph.comm.rank])
         self.handles = Handles(graph, ghosts)  # a ghost receives one leader at most
         self.weight_kind = np.dtype(
             np.int32 if graph.totals.total_vertex_weight <= MAX_INT32 else np.int64)
@@ -66,8 +69,7 @@ class State:
         marks = space.zeros(own if len(graph.halo.ranks) else 0, np.int8)
         space.parallel_for(len(marks), mark_border, graph.halo, marks)
         border = positions_of(space, marks)
-        self.border = Border.allocate(space, len(border), vertices=border).over(
-            Border.own_words(space.zeros(1, np.int64)))
+        self.border = Border.allocate(space, len(border), vertices=border)
         space.parallel_for(own, coarsening.begin_single, self.csr, self.rounds)
         space.parallel_for(ghosts, begin_ghost, self.csr, self.rounds)
 
