@@ -82,7 +82,7 @@ def _sorted_by_rank(space: ExecutionSpace, firsts: Array, size: int,
     space.parallel_for(len(numbers), find_rank, numbers, firsts, size, ranks)
     ordered, order = sort_keys(space, ranks)
     begins = space.to_host(lower_bounds(space, ordered, size + 1, 1))
-    return order[int(begins[0]) :], np.diff(begins)
+    return order[: int(begins[-1])], np.diff(begins)
 
 
 def counted(space: ExecutionSpace, ranks: Array, size: int) -> np.ndarray:
@@ -98,8 +98,9 @@ def rank_of(firsts, i, size):
 
 @kl.kernel
 def find_rank(i, numbers, firsts, size, ranks):
-    """ranks[i] = the rank of a number, or -1."""
-    ranks[i] = kl.int32(rank_of(firsts, kl.int64(numbers[i]), size))
+    """ranks[i] = the rank of a number, or `size` if it is negative."""
+    number = kl.int64(numbers[i])
+    ranks[i] = kl.int32(rank_of(firsts, number, size) if number >= 0 else size)
 
 
 @kl.kernel

@@ -51,6 +51,31 @@ def test_rows_and_words_arrive_as_they_are_sent(size, threads):
     assert Local(size).run(lambda comm: held(comm, space, talk(comm))) == list(range(size))
 
 
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("second", [False, True])
+def test_rows_that_have_an_order_arrive_as_rows_in_that_order(size, second):
+    """Also beside another part, and on a single rank."""
+    space = backends.space("cpu", threads=1)
+
+    def talk(comm):
+        rng = np.random.default_rng(comm.rank)
+        columns = [rng.integers(0, 2**40, 30), rng.integers(0, 100, 30).astype(np.int32)]
+        order = rng.integers(0, 30, 4 * comm.size).astype(np.int32)
+        counts = np.full(comm.size, 4)
+        parts = [Part(columns, counts, order=order)] + second * [Part([np.full(comm.size, 7)],
+                                                                     np.full(comm.size, 1))]
+        ways = [parts, [Part([each[order] for each in columns], counts), *parts[1:]]]
+        found = []
+        for way in ways:
+            received = yield Message(way)
+            found.append([column.tolist() for part in received.parts for column in part.columns])
+        assert found[0] == found[1]
+        assert len(found[0][0]) == 4 * comm.size
+        return comm.rank
+
+    assert Local(size).run(lambda comm: held(comm, space, talk(comm))) == list(range(size))
+
+
 @pytest.mark.parametrize("turn", range(4))
 @pytest.mark.parametrize("error", [InputError, OutOfMemory])
 def test_what_a_rank_raises_between_messages_is_raised_on_all(error, turn):

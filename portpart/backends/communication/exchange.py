@@ -105,7 +105,7 @@ def exchanging(parcels: Sequence[programs.Parcel],
 def require_right(device: programs.DeviceTransfers | None) -> None:
     """Raise `Refused` if an exchange on a device had wrong numbers; waits."""
     if device is not None:
-        _, wrong = device.reading([])()
+        _, wrong = device.reading([])()()
         refuse(wrong)
 
 
@@ -253,16 +253,19 @@ class Leader(Protocol):
 class Asynchronous(Protocol):
     """A communicator that may return before a step is done."""
 
-    def wait(self) -> None:
-        """Wait for the steps that have begun; raises the error of a rank that has failed."""
+    def waiting(self) -> Callable[[], None]:
+        """Return a function that waits for the steps that have begun now, and not for later work of
+        the device; it raises the error of a rank that has failed.
+        """
 
 
-def wait_of(comm: protocol.Communicator) -> Callable[[], None]:
-    """Return the function to call before the host waits for a device.
+def wait_of(comm: protocol.Communicator) -> Callable[[], Callable[[], None]]:
+    """Return a function whose result must be called before the host waits for earlier work of a
+    device.
 
     Otherwise that wait would not end if another rank fails.
     """
-    return comm.wait if isinstance(comm, Asynchronous) else lambda: None
+    return comm.waiting if isinstance(comm, Asynchronous) else lambda: lambda: None
 
 
 def follow(run: ProgramRun, comm: protocol.Communicator) -> None:

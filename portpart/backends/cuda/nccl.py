@@ -277,8 +277,9 @@ class Nccl(Mpi):
             return
         there, here = np.cumsum(sent) - sent, np.cumsum(arriving) - arriving
         own, mine, size = self.rank, int(sent[self.rank]), send.itemsize
-        transfer_of(recv).copy(recv[here[own] : here[own] + mine],
-                               send[there[own] : there[own] + mine])
+        if mine:
+            transfer_of(recv).copy(recv[here[own] : here[own] + mine],
+                                   send[there[own] : there[own] + mine])
         self._exchange_bytes(
             (send.data.ptr + size * int(there[other]), size * int(sent[other]),
              recv.data.ptr + size * int(here[other]), size * int(arriving[other]), other)
@@ -286,13 +287,16 @@ class Nccl(Mpi):
 
     def _exchange_bytes(self, messages: Iterable[tuple[int, int, int, int, int]]) -> None:
         """Begin to send and receive bytes: for each rank an address and a number for both."""
+        ranks = self._ranks
+        calls = [(call, place, size, rank) for send, sent, recv, arriving, rank in messages
+                 for call, place, size in ((ranks.recv, recv, arriving), (ranks.send, send, sent))
+                 if size]
+        if not calls:
+            return
         with self._step() as stream:
             self._nccl.groupStart()
-            for send, sent, recv, arriving, rank in messages:
-                for call, place, size in ((self._ranks.recv, recv, arriving),
-                                          (self._ranks.send, send, sent)):
-                    if size:
-                        call(place, size, self._nccl.NCCL_UINT8, rank, stream)
+            for call, place, size, rank in calls:
+                call(place, size, self._nccl.NCCL_UINT8, rank, stream)
             self._nccl.groupEnd()
 
     def _slots_for(self, parcel: Parcel) -> Slots | None:
@@ -346,10 +350,18 @@ class Nccl(Mpi):
 
     def wait(self) -> None:
         """Wait for steps that have begun, and check the other ranks."""
+        self.waiting()()
+
+    def waiting(self) -> Callable[[], None]:
+        """See `Asynchronous`."""
         if not self._is_waiting:
-            return
+            return lambda: None
         with self._unbroken():
             self._event.record(self._cupy.cuda.get_current_stream())
+        return self._watch_event
+
+    def _watch_event(self) -> None:
+        with self._unbroken():
             self._watch(lambda: bool(self._event.done), self._left)
         self._is_waiting = False
 

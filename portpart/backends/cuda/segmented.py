@@ -155,7 +155,7 @@ class SegmentedRun:
     known : dict
         Values of words of the run that the host knows.
     wait : callable
-        Waits for the steps that the communicator has begun.
+        Returns a function that waits for the steps that the communicator has begun.
 
     Attributes
     ----------
@@ -168,7 +168,7 @@ class SegmentedRun:
 
     def __init__(self, executable: SegmentedExecutable, given: Mapping[str, Bound],
                  bound: Mapping[str, Any], known: Mapping[Element, int], size: int,
-                 wait: Callable[[], None]) -> None:
+                 wait: Callable[[], Callable[[], None]]) -> None:
         self.space, self._executable, self._size = executable.space, executable, size
         self._wait = wait
         self._marks: list[tuple[int, Any, Any]] = []
@@ -223,7 +223,7 @@ class SegmentedRun:
 
         def wait_and_launch() -> None:
             if self._executable.reads_flags(program):
-                self._wait()
+                self._wait()()
             launch()
 
         return wait_and_launch

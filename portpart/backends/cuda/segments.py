@@ -55,10 +55,20 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Test:
-    """Continue at another place if a flag is zero."""
+    """Continue at another place if a flag is zero.
+
+    Attributes
+    ----------
+    flag : Element
+    place : int
+    is_ahead : bool
+        Whether the segment that follows tests the flag, too, so that it may be launched before the
+        host knows the flag.
+    """
 
     flag: Element
     place: int
+    is_ahead: bool
 
 
 @dataclass(frozen=True)
@@ -124,7 +134,10 @@ class Segments:
         line.append(Jump(place))  # the test, now that its target is known
         self._add(step.steps if isinstance(step, While) else step.then)
         line.append(Jump(place))
-        line[place] = Test(step.flag, len(line))
+        first = line[place + 1]
+        if is_ahead := isinstance(step, While) and isinstance(first, Segment):
+            line[place + 1] = self._guarded(first, step.flag)
+        line[place] = Test(step.flag, len(line), is_ahead)
         if isinstance(step, Branch):
             end = len(line) - 1
             self._add(step.orelse)
@@ -134,14 +147,23 @@ class Segments:
         """Add a program of these steps, unless there are none."""
         if not steps:
             return
-        whole = self._program
-        program = Program(whole.name, whole.threads, whole.sizes)
-        program.steps += [self._moved(step) for step in steps]
-        program.slots = {slot.name: slot for slot in slots_of(program.steps)}
         launches = [step for step in all_steps(steps) if isinstance(step, Launch)]
-        self.line.append(Segment(program, frozenset(
+        self.line.append(Segment(self._of([self._moved(step) for step in steps]), frozenset(
             each for each in self.read_by_host
             if any(may_set(launch, each) for launch in launches))))
+
+    def _guarded(self, segment: Segment, flag: Element) -> Segment:
+        """Return a segment that does nothing if a flag is zero."""
+        steps: list[Step] = [Branch(self._element(flag), segment.program.steps, [])]
+        return replace(segment, program=self._of(steps))
+
+    def _of(self, steps: list[Step]) -> Program:
+        """Return a program of these steps."""
+        whole = self._program
+        program = Program(whole.name, whole.threads, whole.sizes)
+        program.steps += steps
+        program.slots = {slot.name: slot for slot in slots_of(program.steps)}
+        return program
 
     def _moved(self, step: Step) -> Step:
         """Return the step with arrays in place of scratch and words of a run."""

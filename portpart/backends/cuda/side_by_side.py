@@ -3,7 +3,8 @@ all.
 
 Ranks read the same flags, so they take the same path. The launches between two reads of flags are a
 *stretch*. The host examines the program when it first reaches a stretch with such flags; later it
-repeats the same launches without that.
+repeats the same launches without that. While the flag of a loop travels to the host, devices run
+the first segment of the next round, which tests the flag itself.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from portpart.backends.communication import (
     refuse,
     require_same,
 )
-from portpart.backends.cuda.segments import Exchange, Instruction, Jump, Segment
+from portpart.backends.cuda.segments import Exchange, Instruction, Jump, Segment, Test
 from portpart.backends.programs import Array, ExecutionSpace, Read, together, transfer_of
 
 Known = tuple[int | None, ...]
@@ -98,15 +99,17 @@ class SideBySide:
     prepared : callable
         Prepares the step that all ranks have reached.
     wait : callable, optional
-        Waits for steps that have begun, if that is necessary before flags are read.
+        Returns a function that waits for steps that have begun, if that is necessary before flags
+        are read.
     """
 
     def __init__(self, runs: Sequence[RankRun], prepared: Callable[[Sequence[Operation]], Any],
-                 wait: Callable[[], None] | None = None) -> None:
+                 wait: Callable[[], Callable[[], None]] | None = None) -> None:
         self._runs, self._prepared, self._wait = runs, prepared, wait
         self._stretches: dict[tuple[int, Known], Stretch] = {}
+        self._ahead: dict[int, Stretch] = {}
         self._exchanges: dict[tuple[int, int | None], Prepared] = {}
-        self._reads: dict[tuple[int, ...], tuple[Callable[[], Read], list[int]]] = {}
+        self._reads: dict[tuple[int, ...], tuple[Callable[[], Callable[[], Read]], list[int]]] = {}
 
     def run(self, goes_on: Callable[[], bool]) -> None:
         """Run until the program ends, or must not continue."""
@@ -121,9 +124,9 @@ class SideBySide:
             place, known = stretch.place, stretch.known
             if place == end:
                 if self._wait is None:
-                    self._read(())
+                    self._begin_read(())()
                 return
-            known = self._read_at(place, known)
+            place, known = self._read_at(place, known)
 
     def _repeat(self, stretch: Stretch) -> None:
         number = 0
@@ -175,12 +178,15 @@ class SideBySide:
             self._exchanges[key] = self._runs[0].timed(place, self._prepared(calls))
         return self._exchanges[key]
 
-    def _read_at(self, place: int, known: Known) -> Known:
-        """Read all unknown values, one of which is needed next."""
+    def _read_at(self, place: int, known: Known) -> tuple[int, Known]:
+        """Read all unknown values, one of which is needed next; return where the program
+        continues.
+        """
         unknown = tuple(number for number, each in enumerate(known) if each is None)
-        run, numbers = self._runs[0], self._read(unknown)
+        run, numbers = self._runs[0], self._begin_read(unknown)
+        ahead = self._launched_ahead(place, known)
         values = [list(known) for _ in self._runs]
-        for mine, found in zip(values, numbers.tolist()):
+        for mine, found in zip(values, numbers().tolist()):
             for number, value in zip(unknown, run.values(unknown, found)):
                 mine[number] = value
         result = _agreed(values)
@@ -190,23 +196,48 @@ class SideBySide:
                           for run, each in zip(self._runs, values)])
             raise Refused(ALL, CommunicationError(
                 f"ranks read {[each[needed] for each in values]} as the same flag"))
-        return result
+        if ahead is None or not result[needed]:
+            return place, result
+        changed = run.changed_at(place + 1)
+        return ahead.place, tuple(None if number in changed else each
+                                  for number, each in enumerate(result))
 
-    def _read(self, unknown: tuple[int, ...]) -> np.ndarray:
-        """Return these elements of each rank; raise an error for wrong numbers of elements."""
+    def _launched_ahead(self, place: int, known: Known) -> Stretch | None:
+        """Launch the segment behind a test if it tests the flag itself; it does nothing if the flag
+        is zero.
+        """
+        test, part = self._runs[0].line[place], self._runs[0].line[place + 1]
+        if not (isinstance(test, Test) and test.is_ahead and isinstance(part, Segment)):
+            return None
+        found = self._ahead.get(place)
+        if found is None:
+            found = self._ahead[place] = Stretch([], [], place + 2, known)
+            self._launch(place + 1, part, None, found)
+        else:
+            self._repeat(found)
+        return found
+
+    def _begin_read(self, unknown: tuple[int, ...]) -> Callable[[], np.ndarray]:
+        """Begin to read these elements; return a function that waits for those of each rank, and
+        raises an error for wrong numbers of elements.
+        """
         if unknown not in self._reads:
             self._reads[unknown] = self._reading(unknown)
         self._runs[0].space.counters.synchronizations += 1
-        reading, places = self._reads[unknown]
-        numbers, wrong = reading()
-        refuse(wrong)
-        size = len(self._runs)
-        found: np.ndarray = numbers.reshape(size, len(numbers) // size)[:, places]
+        begin, places = self._reads[unknown]
+        reading, size = begin(), len(self._runs)
+
+        def found() -> np.ndarray:
+            numbers, wrong = reading()
+            refuse(wrong)
+            return numbers.reshape(size, len(numbers) // size)[:, places]
+
         return found
 
-    def _reading(self, unknown: tuple[int, ...]) -> tuple[Callable[[], Read], list[int]]:
-        """Return a function that reads parts of arrays of all ranks, in one copy if they are on one
-        device, and the places of the elements in the parts of a rank.
+    def _reading(self, unknown: tuple[int, ...]
+                 ) -> tuple[Callable[[], Callable[[], Read]], list[int]]:
+        """Return a function that begins to read parts of arrays of all ranks, in one copy if they
+        are on one device, and the places of the elements in the parts of a rank.
         """
         arrays = [each for run in self._runs for each in run.parts_with(unknown)]
         places = self._runs[0].places(unknown)
@@ -233,8 +264,15 @@ def _of_rank(problem: Exception, rank: int) -> Refused:
     return problem if isinstance(problem, Refused) else Refused(rank, problem)
 
 
-def _by_host(arrays: Sequence[Array], wait: Callable[[], None] | None = None) -> Read:
+def _by_host(arrays: Sequence[Array],
+             wait: Callable[[], Callable[[], None]] | None = None) -> Callable[[], Read]:
     fetched = [transfer_of(each).fetch(each) for each in arrays]
-    if wait is not None:
-        wait()
-    return Read(np.concatenate([np.empty(0, np.int64), *(numbers() for numbers in fetched)]), None)
+    waiting = None if wait is None else wait()
+
+    def found() -> Read:
+        if waiting is not None:
+            waiting()
+        return Read(np.concatenate([np.empty(0, np.int64), *(numbers() for numbers in fetched)]),
+                    None)
+
+    return found

@@ -220,7 +220,7 @@ class CudaTransfers:
 
         return launch
 
-    def reading(self, arrays: Sequence[Array]) -> Callable[[], Read]:
+    def reading(self, arrays: Sequence[Array]) -> Callable[[], Callable[[], Read]]:
         """See `portpart.backends.programs.arrays.DeviceTransfers`."""
         head = len(self._problem)
         ends = np.cumsum([head, *map(len, arrays)])
@@ -230,12 +230,17 @@ class CudaTransfers:
         collect = self._prepared(self._collect, table, len(words), np.int64(len(ends)),
                                  np.uint64(words.data.ptr))
 
-        def found() -> Read:
+        def begin() -> Callable[[], Read]:
             collect()
-            numbers = self._fetch(words)()
-            return Read(numbers[head:], self._wrong(numbers[:head]))
+            fetched = self._fetch(words)
 
-        return found
+            def found() -> Read:
+                numbers = fetched()
+                return Read(numbers[head:], self._wrong(numbers[:head]))
+
+            return found
+
+        return begin
 
     def _wrong(self, numbers: np.ndarray) -> Wrong | None:
         """Return the error that a kernel has reported, and clear it."""

@@ -86,8 +86,10 @@ class DeviceTransfers(Protocol):
     def reduce(self, parts: Sequence[Array], op: str) -> Callable[[], None]:
         """Replace the words of all ranks by their sum, minimum or maximum."""
 
-    def reading(self, arrays: Sequence[Array]) -> Callable[[], Read]:
-        """Read short int64 arrays of all ranks in one copy, with errors of exchanges; waits."""
+    def reading(self, arrays: Sequence[Array]) -> Callable[[], Callable[[], Read]]:
+        """Begin to read short int64 arrays of all ranks in one copy, with errors of exchanges;
+        another function waits for them.
+        """
 
 
 class Read(NamedTuple):

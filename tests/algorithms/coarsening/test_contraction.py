@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 from bench.scale import cube
 from portpart.algorithms.coarsening import clustering, contraction, row_pieces
 from portpart.algorithms.coarsening.clustering import HEAVY_ARCS
-from portpart.algorithms.coarsening.clusters import Members
+from portpart.algorithms.coarsening.clusters import Clusters, Members
 from portpart.algorithms.coarsening.contract_by_hashing import CoarseRows
 from portpart.algorithms.coarsening.contraction import contract, record_contraction
 from portpart.algorithms.coarsening.options import ClusteringOptions, FineSizes, sizes_of
@@ -298,6 +298,32 @@ def test_everything_in_one_cluster(space: ExecutionSpace) -> None:
     coarse = contracted(space, graph, np.zeros(graph.num_vertices), 1)
     assert (coarse.num_vertices, coarse.num_arcs) == (1, 0)
     assert oracles.vertex_weights(coarse) == [graph.total_vertex_weight]
+
+
+@pytest.mark.parametrize("name", ["skewed", "medium"])
+@pytest.mark.parametrize("limit", [30_000, row_pieces.MAX_SCRATCH])
+def test_rows_of_the_first_clusters_may_lead_to_others(
+    space: ExecutionSpace, name: str, limit: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A rank makes rows of some clusters again, without those that their arcs lead to."""
+    monkeypatch.setattr(row_pieces, "MAX_SCRATCH", limit)
+    cluster, count = random_clusters(GRAPHS[name], 5)
+    order, first = np.argsort(cluster, kind="stable"), count // 3
+    cluster, matrix = cluster[order], GRAPHS[name].to_scipy()[order][:, order]
+    n = int(np.searchsorted(cluster, first))
+    ends = matrix.indptr[n]
+    some = Graph(matrix.indptr[: n + 1], matrix.indices[:ends], matrix.data[:ends], None,
+                 reference())
+    counts = (space.asarray(np.array([each])) for each in (first, count))
+    made = contraction.rows_of_clusters(
+        some.to(space), Clusters(first, space.asarray(cluster, np.int32), *counts))
+    offsets, targets, weights, masses = (oracles.host(each) for each in made.arrays())
+    members = sp.csr_array((np.ones(len(cluster), np.int64), (cluster, np.arange(len(cluster)))))
+    wanted = (members @ matrix @ members.T)[:first].toarray()
+    np.fill_diagonal(wanted, 0)
+    assert np.array_equal(sp.csr_array((weights, targets, offsets), (first, count)).toarray(),
+                          wanted)
+    assert masses.tolist() == np.bincount(cluster[:n]).tolist()
 
 
 def test_a_guess_is_near_what_clusters_of_a_mesh_come_to() -> None:
