@@ -9,6 +9,7 @@ import json
 import time
 import warnings
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple, cast
 
@@ -216,6 +217,7 @@ def _cut(rows: DistributedGraph, part: Array) -> int:
     return int(sum_over_ranks(comm, [sum_of(rows.space, sums)])[0]) // 2
 
 
+@cache
 def _pymetis() -> str:
     """Return the version of pymetis, which may partition the coarsest graph."""
     try:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.communication import Communicator
+from portpart.backends.communication import Communicator, Host, Posting
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.primitives import mail
 from portpart.primitives.basic import gather, lower_bound
@@ -107,23 +107,62 @@ def held(comm: Communicator, space: ExecutionSpace, talk: Talk[Result]) -> Resul
     """
     if comm.size == 1:
         return _held_alone(comm, space, talk)
-    message, problem, result = Message(), None, None
-    came, reported = space.empty(0, np.int32), np.zeros((comm.size, NUMBERS), np.int64)
-    has_begun = has_ended = False
-    while not has_ended:
-        words, numbers = space.empty(0, np.int32), np.zeros((comm.size, NUMBERS), np.int64)
-        try:
-            given: Any = _unpacked(space, message, came, reported) if has_begun else None
-            message, has_begun = talk.send(given), True
-            words, numbers = _packed(space, message, comm.size)
-        except StopIteration as end:
-            result, has_ended = end.value, True
-        except Exception as error:
-            problem, numbers[:, 1] = error, FAILED
-        came, reported = comm.post(words, numbers, lambda length: space.empty(length, np.int32))
-        if (reported[:, 1] == FAILED).any():
-            comm.vote(problem)
-    return cast(Result, result)
+    run = _Run(space, talk, comm.size)
+    if isinstance(comm, Host):
+        comm.hold(run)
+    while not run.is_over:
+        message = run.message()
+        run.receive(*comm.post(message.send, message.numbers, message.allocate))
+        if run.has_failed:
+            comm.vote(run.problem)
+    return cast(Result, run.result)
+
+
+class _Run:
+    """A talk of a rank; see `TalkRun`.
+
+    Attributes
+    ----------
+    has_failed : bool
+        Whether the talk of a rank has raised an exception.
+    result : object
+        What the talk has returned.
+    """
+
+    def __init__(self, space: ExecutionSpace, talk: Talk[Any], size: int) -> None:
+        self._space, self._talk, self._size = space, talk, size
+        self._sent: Message | None = None
+        self._arrived: Any = None
+        self.problem: Exception | None = None
+        self.is_over = self.has_failed = False
+        self.result: Any = None
+
+    def message(self) -> Posting:
+        """See `TalkRun`; the last message is empty, and reports errors behind the one before."""
+        space = self._space
+        words, numbers = None, np.zeros((self._size, NUMBERS), np.int64)
+        with space.active():
+            try:
+                given: Any = None
+                if self._sent is not None:
+                    given = _unpacked(space, self._sent, *self._arrived)
+                self._sent = self._talk.send(given)
+                words, numbers = _packed(space, self._sent, self._size)
+            except StopIteration as end:
+                self.result, self.is_over = end.value, True
+            except Exception as error:
+                self.problem, numbers[:, 1] = error, FAILED
+            empty = space.empty(0, np.int32) if words is None else words
+        return Posting(empty, numbers, self._allocate)
+
+    def _allocate(self, length: int) -> Array:
+        with self._space.active():
+            return self._space.empty(length, np.int32)
+
+    def receive(self, words: Array, reported: np.ndarray) -> None:
+        """See `TalkRun`."""
+        self._arrived = words, reported
+        self.has_failed = bool((reported[:, 1] == FAILED).any())
 
 
 def _held_alone(comm: Communicator, space: ExecutionSpace, talk: Talk[Result]) -> Result:

@@ -12,7 +12,9 @@ from .calls import (
 )
 from .exchange import (
     ALL as ALL,
+    Host as Host,
     Operation as Operation,
+    Posting as Posting,
     Prepared as Prepared,
     ProgramRun as ProgramRun,
     ReducedWords as ReducedWords,

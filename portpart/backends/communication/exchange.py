@@ -249,6 +249,35 @@ class Leader(Protocol):
         """Execute a run together with the runs of the other ranks."""
 
 
+class TalkRun(Protocol):
+    """Messages of a rank, one after another.
+
+    Attributes
+    ----------
+    is_over : bool
+        Whether there is no further message.
+    problem : Exception or None
+        The error that has ended them.
+    """
+
+    is_over: bool
+    problem: Exception | None
+
+    def message(self) -> Posting:
+        """Return the next message; if there is a problem, it is empty."""
+
+    def receive(self, words: programs.Array, reported: np.ndarray) -> None:
+        """Take what has arrived."""
+
+
+@runtime_checkable
+class Host(Protocol):
+    """A communicator that exchanges the messages of all ranks without a pause in between."""
+
+    def hold(self, run: TalkRun) -> None:
+        """Exchange all messages of a rank; an error of one rank is raised on all."""
+
+
 @runtime_checkable
 class Asynchronous(Protocol):
     """A communicator that may return before a step is done."""

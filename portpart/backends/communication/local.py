@@ -101,6 +101,12 @@ class _Program(NamedTuple):
     run: exchange.ProgramRun
 
 
+class _Talk(NamedTuple):
+    """Messages of a rank."""
+
+    run: exchange.TalkRun
+
+
 class _Place:
     """Place of a rank, and what the first rank in this place makes for all ranks there."""
 
@@ -118,13 +124,14 @@ class _Place:
             self.problem = problem
 
 
-_Call = exchange.ReducedWords | Parcel | exchange.Posting | _Program | _Vote | _Place
+_Call = exchange.ReducedWords | Parcel | exchange.Posting | _Program | _Talk | _Vote | _Place
 
 
 def _described(call: _Call) -> str:
     """Return what the ranks that make a call must agree on."""
-    if isinstance(call, (_Program, _Vote, _Place)):
-        return {_Program: "a program", _Vote: "vote", _Place: "what is alike"}[type(call)]
+    if isinstance(call, (_Program, _Talk, _Vote, _Place)):
+        return {_Program: "a program", _Talk: "messages", _Vote: "vote",
+                _Place: "what is alike"}[type(call)]
     return exchange.described(call)
 
 
@@ -165,6 +172,10 @@ class _Rank:
         """Execute the programs of all ranks in one turn."""
         publish(run.arrays)
         self._turns.step(self.rank, _Program(run))
+
+    def hold(self, run: exchange.TalkRun) -> None:
+        """Exchange the messages of all ranks in one turn: turns take longer than messages."""
+        self._turns.step(self.rank, _Talk(run))
 
     def keepers(self, where: Hashable) -> list[int]:
         place = _Place(where)
@@ -281,11 +292,27 @@ class _Turns(Generic[Result]):
             runs = [each.run for each in cast("list[_Program]", calls)]
             runs[0].run_together(runs, self._prepared, lambda: self.failure is None)
             publish([array for run in runs for array in run.arrays])
+        elif isinstance(calls[0], _Talk):
+            self._hold([each.run for each in cast("list[_Talk]", calls)])
         elif isinstance(calls[0], exchange.Posting):
             post(cast("list[exchange.Posting]", calls), self._max_count)
         else:
             exchange.require_right(self._prepared(calls)())
         return None
+
+    def _hold(self, runs: list[exchange.TalkRun]) -> None:
+        """Exchange the messages of all ranks, which all have the same number."""
+        while self.failure is None and not all(run.is_over for run in runs):
+            exchange.require_same([f"has {'ended its' if run.is_over else 'further'} messages"
+                                   for run in runs])
+            postings = [run.message() for run in runs]
+            for rank, run in enumerate(runs):
+                if run.problem is not None:
+                    raise exchange.Refused(rank, run.problem)
+            publish([each.send for each in postings])
+            post(postings, self._max_count)
+            for run, each in zip(runs, postings):
+                run.receive(each.recv, each.reported)
 
     def _prepared(self, calls: Sequence[Any]) -> exchange.Prepared:
         """Return a function that does the step."""

@@ -59,7 +59,6 @@ def local_rows(rows: Rows, owners: primitives.Owners, size: int) -> LocalRows:
         If a target is not a vertex, or if there are 2^31 own vertices and ghosts.
     """
     space, low, high = rows.space, rows.first, rows.last
-    _check_targets(rows)
     ghosts = primitives.converted(space, _ghosts(rows), id_dtype(rows.num_vertices))
     if high - low + len(ghosts) > MAX_INT32:
         raise InputError(f"{high - low} vertices and copies of {len(ghosts)} neighbours are "
@@ -106,7 +105,8 @@ def halo_of(space: ExecutionSpace, offsets: Array, targets: Array, ghosts: Array
         ranks = space.empty(int(space.to_host(places[-1:])[0]), np.int32)
         space.parallel_for(own, list_ranks, offsets, targets, first, size, places, ranks)
         return _halo(space, counts, ranks, first, size)
-    space.parallel_for(own, count_foreign, offsets, targets, 0, own, counts)
+    space.parallel_for(own, count_foreign, offsets, targets, 0, own, own + len(ghosts), counts,
+                       space.zeros(1, np.int64))
     entries, places = foreign_targets(space, offsets, targets, 0, own, counts)
     entries = primitives.converted(space, entries, np.int64)
     space.parallel_for(own, pack_entries, places, first, size, entries)
@@ -124,8 +124,11 @@ def _ghosts(rows: Rows) -> Array:
     """
     space, low, high, n = rows.space, rows.first, rows.last, rows.num_vertices
     own = high - low
-    counts = space.empty(own, np.int32)
-    space.parallel_for(own, count_foreign, rows.offsets, rows.targets, low, high, counts)
+    counts, outside = space.empty(own, np.int32), space.zeros(1, np.int64)
+    space.parallel_for(own, count_foreign, rows.offsets, rows.targets, low, high, n, counts,
+                       outside)
+    if space.to_host(outside)[0]:
+        _refuse_targets(rows)
     if n <= min(MAX_INT32, MARKS_AN_ARC * primitives.sum_of(space, counts)):
         marks = space.zeros(n, np.int8)
         space.parallel_for(own, mark_foreign, rows.offsets, rows.targets, low, high, counts, marks)
@@ -142,13 +145,13 @@ def foreign_targets(space: ExecutionSpace, offsets: Array, targets: Array, low: 
     return result, places
 
 
-def _check_targets(rows: Rows) -> None:
-    if rows.num_arcs:
-        for target in (primitives.min_of(rows.space, rows.targets),
-                       primitives.max_of(rows.space, rows.targets)):
-            if not 0 <= target < rows.num_vertices:
-                raise InputError(f"target {shown(target)} is no vertex; vertices are 0 ... "
-                                 f"{rows.num_vertices - 1}")
+def _refuse_targets(rows: Rows) -> None:
+    """Raise for a target that is no vertex."""
+    for target in (primitives.min_of(rows.space, rows.targets),
+                   primitives.max_of(rows.space, rows.targets)):
+        if not 0 <= target < rows.num_vertices:
+            raise InputError(f"target {shown(target)} is no vertex; vertices are 0 ... "
+                             f"{rows.num_vertices - 1}")
 
 
 def _halo(space: ExecutionSpace, counts: Array, ranks: Array, first: Array,
@@ -173,12 +176,16 @@ def number_target(arc, targets, low, high, ghosts: primitives.NameIndex, result)
 
 
 @kl.kernel
-def count_foreign(v, offsets, targets, low, high, counts):
-    """Set counts[v] to the arcs of v that lead out of the range."""
+def count_foreign(v, offsets, targets, low, high, end, counts, outside):
+    """Set counts[v] to the arcs of v that lead out of the range; outside[0] = 1 if a target is not
+    in 0 ... end - 1.  All threads store the same value.
+    """
     count = kl.int64(0)
     for arc in range(offsets[v], offsets[v + 1]):
         if targets[arc] < low or targets[arc] >= high:
             count += 1
+            if targets[arc] < 0 or targets[arc] >= end:
+                outside[0] = 1
     counts[v] = kl.int32(count)
 
 

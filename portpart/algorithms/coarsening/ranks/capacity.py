@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from portpart.algorithms.coarsening import list_rest
 from portpart.algorithms.coarsening.ranks import rounds
 from portpart.algorithms.coarsening.ranks.state import State
 from portpart.backends.programs import Array
@@ -121,7 +122,8 @@ class ClusterCapacity:
                                    state.rounds, of_granted, self._turn + 1)
 
     def update_ghosts(self, then: Any) -> Talk[int]:
-        """Update ghosts, and list the vertices of the next round by a kernel.
+        """Update ghosts, and list the vertices of the next round, or single ones after the last
+        round, by a kernel.
 
         Returns
         -------
@@ -129,9 +131,11 @@ class ClusterCapacity:
             The number of these vertices on all ranks.
         """
         state, space = self._state, self._space
-        space.parallel_for(state.num_listed()[0], rounds.reset_listed, state.listed, state.rounds)
-        space.parallel_for(len(self._arrived.leaders), rounds.reset_requests, self._arrived,
-                           state.rounds)
+        if then is list_rest:
+            space.parallel_for(state.num_listed()[0], rounds.reset_listed, state.listed,
+                               state.rounds)
+            space.parallel_for(len(self._arrived.leaders), rounds.reset_requests, self._arrived,
+                               state.rounds)
         watched, items = self._watched(), self._items()
         received = yield Message([items, watched], [state.list_next(then)])
         items, watched = received.parts
