@@ -39,10 +39,10 @@ from portpart.base.version import __version__
 from portpart.errors import InputError, shown
 from portpart.estimate import check_memory_limit
 from portpart.graphs import Blocks, Numbers, as_array
-from portpart.graphs.ranks import DistributedGraph, RankGraph
+from portpart.graphs.ranks import DistributedGraph, RankGraph, values_for_ghosts
 from portpart.metrics.balance import exact_target, imbalance_of
 from portpart.options import WrittenNumber, exact_fraction, number_of_blocks
-from portpart.primitives import argmax_of, max_of, ship, sum_of
+from portpart.primitives import Message, Talk, argmax_of, held, max_of, ship, sum_of
 
 INSTEAD = "gather() the graph to use one device"
 
@@ -209,12 +209,17 @@ def _heaviest(rows: DistributedGraph) -> tuple[int, int]:
 
 def _cut(rows: DistributedGraph, part: Array) -> int:
     """Return the weight of the edges between blocks."""
-    local, comm = rows.local, rows.comm
-    blocks = planned(comm, lambda: rows.space.empty(local.num_vertices + rows.num_ghosts, np.int32))
+    return held(rows.comm, rows.space, _told_cut(rows, part))
+
+
+def _told_cut(rows: DistributedGraph, part: Array) -> Talk[int]:
+    local, space = rows.local, rows.space
+    blocks = space.empty(local.num_vertices + rows.num_ghosts, np.int32)
     blocks[: local.num_vertices] = part
-    rows.push([blocks])
-    sums = planned(comm, lambda: cost_sums(local, blocks, CUT, local.csr))
-    return int(sum_over_ranks(comm, [sum_of(rows.space, sums)])[0]) // 2
+    received = yield Message([values_for_ghosts(space, rows.halo, [part])])
+    blocks[local.num_vertices :] = received.parts[0].columns[0]
+    received = yield Message([], [sum_of(space, cost_sums(local, blocks, CUT, local.csr))])
+    return int(received.words[:, 0].sum()) // 2
 
 
 @cache

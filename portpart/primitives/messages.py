@@ -206,11 +206,10 @@ def _unpacked(space: ExecutionSpace, message: Message, words: Array,
         counts = [reported[:, 0]]
     if given:
         counts[0] = counts[0] // given[0].layout.width
-    parts = []
-    for part, count in zip(given, counts):
-        total = int(count.sum())
-        parts.append(Part([space.empty(total, each.dtype) for each in part.columns], count,
-                          part.kinds))
+    made = iter(space.allocate([(int(count.sum()), each.dtype)
+                                for part, count in zip(given, counts) for each in part.columns]))
+    parts = [Part([next(made) for _ in part.columns], count, part.kinds)
+             for part, count in zip(given, counts)]
     for part, kernel, table, at in _ways(space, parts, unpack_row):
         space.parallel_for(_num_rows(part), kernel, words, table, at, len(reported),
                            part.columns[0], mail.Fields(*part.columns[1:]))

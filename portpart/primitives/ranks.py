@@ -66,10 +66,10 @@ def grouped(space: ExecutionSpace, firsts: Array, size: int,
     if size > FEW_RANKS:
         return _sorted_by_rank(space, firsts, size, numbers)
     tiles = tiles_of(n)
-    counts = space.empty(size * tiles, np.int32)
+    ends, order, counts = space.allocate([(length, np.dtype(kind)) for length, kind in (
+        (size, np.int64), (n, np.int32), (size * tiles, np.int32))])
     space.parallel_for(size * tiles, count_in_range, numbers, n, firsts, tiles, counts, team=TEAM)
     places = offsets_from_counts(space, counts)
-    order, ends = space.empty(n, np.int32), space.empty(size, np.int64)
     space.parallel_for(size * tiles, place_in_range, numbers, n, firsts, tiles, places, order, ends,
                        team=TEAM)
     found = space.to_host(ends)

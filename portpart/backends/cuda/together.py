@@ -92,6 +92,12 @@ extern "C" __global__ void exchange_parts(const int64* ranks, int64 size, int64 
     }
 }
 
+extern "C" __global__ void copy_parts(const int64* copies, int64 count, int64 width)
+{
+    for (int64 copy = 0; copy < count; ++copy)  // each has two addresses and a number of elements
+        copy_elements(copies[3 * copy], copies[3 * copy + 1], copies[3 * copy + 2], width);
+}
+
 extern "C" __global__ void reduce_words(const int64* ranks, int64 size, int64 count, int64 code)
 {
     for (int64 i = thread(); i < count; i += threads()) {
@@ -185,6 +191,7 @@ class CudaTransfers:
         self._turns = turns
         module = cupy.RawModule(code=SOURCE)
         self._exchange = module.get_function("exchange_parts")
+        self._copy = module.get_function("copy_parts")
         self._reduce = module.get_function("reduce_words")
         self._collect = module.get_function("collect_words")
         self._cupy, self._write, self._fetch = cupy, write, fetch
@@ -206,6 +213,14 @@ class CudaTransfers:
         return self._prepared(self._reduce, [each.data.ptr for each in parts], len(parts[0]),
                               np.int64(len(parts)), np.int64(len(parts[0])),
                               np.int64(CODES[op]))
+
+    def deliver(self, copies: Sequence[tuple[ndarray, int, ndarray, int, int]]) -> None:
+        """See `portpart.backends.programs.arrays.DeviceTransfers`."""
+        width = copies[0][0].itemsize
+        words = [(to.data.ptr + width * there, source.data.ptr + width * here, count)
+                 for to, there, source, here, count in copies]
+        self._prepared(self._copy, words, max(count for *_, count in words), np.int64(len(words)),
+                       np.int64(width))()
 
     def _prepared(self, function: Function, words: ArrayLike, items: int,
                   *given: np.generic) -> Callable[[], None]:

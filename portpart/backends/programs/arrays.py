@@ -77,7 +77,7 @@ class Transfer:
 class DeviceTransfers(Protocol):
     """Steps of communication between ranks whose arrays are on one device, without waiting.
 
-    Each method prepares a step once and returns a function that does it.
+    Methods except `deliver` prepare a step once and return a function that does it.
     """
 
     def exchange(self, parcels: Sequence[Parcel]) -> Callable[[], None]:
@@ -85,6 +85,11 @@ class DeviceTransfers(Protocol):
 
     def reduce(self, parts: Sequence[Array], op: str) -> Callable[[], None]:
         """Replace the words of all ranks by their sum, minimum or maximum."""
+
+    def deliver(self, copies: Sequence[tuple[Array, int, Array, int, int]]) -> None:
+        """Copy parts of arrays of one type: to an array and a place, from an array and a place, and
+        how many elements.
+        """
 
     def reading(self, arrays: Sequence[Array]) -> Callable[[], Callable[[], Read]]:
         """Begin to read short int64 arrays of all ranks in one copy, with errors of exchanges;

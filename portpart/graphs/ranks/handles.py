@@ -111,13 +111,16 @@ class Handles:
             Needed if they differ from names and vertices may have no handle.
         """
         space, result = self.space, self.space.empty(len(names), np.int32)
-        space.parallel_for(len(names), find_handle, names, None, self._known, result)
-        are_new = space.empty(len(names), np.int8)
-        space.parallel_for(len(names), flag_label, result, UNKNOWN, are_new)
-        new = primitives.positions_of(space, are_new)
-        if len(new):
+        if not len(names):
+            return result
+        unknown = space.zeros(1, np.int64)
+        space.parallel_for(len(names), find_handle, names, None, self._known, result, unknown)
+        if space.to_host(unknown)[0]:
+            are_new = space.empty(len(names), np.int8)
+            space.parallel_for(len(names), flag_label, result, UNKNOWN, are_new)
+            new = primitives.positions_of(space, are_new)
             self._append(distinct(space, primitives.gather(space, names, new)))
-            space.parallel_for(len(new), find_handle, names, new, self._known, result)
+            space.parallel_for(len(new), find_handle, names, new, self._known, result, unknown)
             if self._moved_ids is not None:
                 space.parallel_for(len(new), enter_id, new, result, global_ids, self._moved_ids)
         return result
@@ -154,8 +157,10 @@ class Handles:
 
 
 @kl.kernel
-def find_handle(number, names, places, known: VertexHandles, handles):
-    """Write the handle of the vertex at this place, or UNKNOWN."""
+def find_handle(number, names, places, known: VertexHandles, handles, unknown):
+    """Write the handle of the vertex at this place, or UNKNOWN; then unknown[0] = 1.  All threads
+    store the same value.
+    """
     i = kl.value_or(places, number, number)
     name = kl.int64(names[i])
     handle = kl.int64(UNKNOWN)
@@ -171,6 +176,8 @@ def find_handle(number, names, places, known: VertexHandles, handles):
             if place < known.num_remote:
                 if known.remote[place] == name:
                     handle = kl.int64(known.handles[place])
+    if handle == UNKNOWN:
+        unknown[0] = 1
     handles[i] = kl.int32(handle)
 
 
