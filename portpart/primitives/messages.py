@@ -190,8 +190,8 @@ def _packed(space: ExecutionSpace, message: Message, size: int) -> tuple[Array, 
     if message.words:
         numbers[:, 2 : 2 + len(message.words)] = message.words
     words = space.empty(int(numbers[:, 0].sum()), np.int32)
-    for part, kernel, table, at in _ways(space, parts, pack_row):
-        space.parallel_for(_num_rows(part), kernel, words, table, at, size, part.columns[0],
+    for part, kernel, places in _ways(space, parts, pack_row):
+        space.parallel_for(_num_rows(part), kernel, words, places, part.columns[0],
                            mail.Fields(*part.columns[1:]), part.order)
     return words, numbers
 
@@ -210,9 +210,9 @@ def _unpacked(space: ExecutionSpace, message: Message, words: Array,
                                 for part, count in zip(given, counts) for each in part.columns]))
     parts = [Part([next(made) for _ in part.columns], count, part.kinds)
              for part, count in zip(given, counts)]
-    for part, kernel, table, at in _ways(space, parts, unpack_row):
-        space.parallel_for(_num_rows(part), kernel, words, table, at, len(reported),
-                           part.columns[0], mail.Fields(*part.columns[1:]))
+    for part, kernel, places in _ways(space, parts, unpack_row):
+        space.parallel_for(_num_rows(part), kernel, words, places, part.columns[0],
+                           mail.Fields(*part.columns[1:]))
     return Received(parts, reported[:, 2:])
 
 
@@ -220,20 +220,36 @@ def _num_rows(part: Part) -> int:
     return int(part.counts.sum())
 
 
+class RowPlaces(kl.Record):
+    """Places of the rows of a part in the words, if there are two parts.
+
+    Attributes
+    ----------
+    table : array of int64, or None
+        From `at` on, the first row of each rank and the end of all rows; then for each rank the
+        offset of its words from where they would be if the words had only rows of this part.
+    at : int
+    size : int
+        Number of ranks.
+    """
+
+    table: Any
+    at: int
+    size: int
+
+
 def _ways(space: ExecutionSpace, parts: Sequence[Part],
-          kernel: kl.Kernel) -> list[tuple[Part, kl.Kernel, Array | None, int]]:
+          kernel: kl.Kernel) -> list[tuple[Part, kl.Kernel, RowPlaces]]:
     """Return the parts that have rows, and how a kernel finds the words of these.
 
     The words of a single part are in the order of its rows. If there are two parts, the words for a
-    rank are contiguous, and there is a table: from a place on, the first row of each rank and the
-    end of all rows; then for each rank the offset of its words from where they would be if the
-    words had only rows of this part.
+    rank are contiguous.
     """
     filled = [each for each in parts if each.counts.any()]
     is_alone = len(filled) < 2
     kernels = [kernel.bound(layout=each.layout, is_alone=is_alone) for each in filled]
     if is_alone:
-        return [(part, each, None, 0) for part, each in zip(filled, kernels)]
+        return [(part, each, RowPlaces(None, 0, 0)) for part, each in zip(filled, kernels)]
     widths = [each.layout.width for each in filled]
     counts = [each.counts.tolist() for each in filled]
     size, place = len(counts[0]), 0
@@ -246,33 +262,34 @@ def _ways(space: ExecutionSpace, parts: Sequence[Part],
             place += count[rank] * width
     numbers = [each for pair in zip(firsts, shifts) for each in (*pair[0], *pair[1])]
     table = space.asarray(np.array(numbers, np.int64))  # one copy for both parts
-    return [(part, each, table, number * (2 * size + 1))
+    return [(part, each, RowPlaces(table, number * (2 * size + 1), size))
             for number, (part, each) in enumerate(zip(filled, kernels))]
 
 
 @kl.device
-def place_of_row(i, table, at, size, layout: mail.MailLayout, is_alone: kl.StaticValue):
+def place_of_row(i, places: RowPlaces, layout: mail.MailLayout, is_alone: kl.StaticValue):
     """Return where the words of row i begin."""
     item = i * layout.width
     if not is_alone:
-        item += table[lower_bound(table, at, at + size, i + 1) + size]
+        rank = lower_bound(places.table, places.at, places.at + places.size, i + 1) - 1
+        item += places.table[rank + places.size + 1]
     return item
 
 
 @kl.kernel
-def pack_row(i, words, table, at, size, lead, fields: mail.Fields, order, layout: mail.MailLayout,
-             is_alone: kl.StaticValue):
+def pack_row(i, words, places: RowPlaces, lead, fields: mail.Fields, order,
+             layout: mail.MailLayout, is_alone: kl.StaticValue):
     """Pack row i."""
-    item = place_of_row(i, table, at, size, layout, is_alone)
+    item = place_of_row(i, places, layout, is_alone)
     row = kl.value_or(order, i, i)
     mail.put(words, item, lead, row, layout.lead)
     mail.put_fields(words, item, fields, row, layout)
 
 
 @kl.kernel
-def unpack_row(i, words, table, at, size, lead, fields: mail.Fields, layout: mail.MailLayout,
+def unpack_row(i, words, places: RowPlaces, lead, fields: mail.Fields, layout: mail.MailLayout,
                is_alone: kl.StaticValue):
     """Unpack row i."""
-    item = place_of_row(i, table, at, size, layout, is_alone)
+    item = place_of_row(i, places, layout, is_alone)
     lead[i] = mail.got(words, item, layout.lead)
     mail.get_fields(words, item, fields, i, layout)

@@ -23,7 +23,7 @@ from portpart.backends.communication import (
     operation_of,
     wait_of,
 )
-from portpart.backends.cuda.segments import Exchange, Jump, Segment, Segments
+from portpart.backends.cuda.segments import Exchange, Jump, Segment, Segments, Test
 from portpart.backends.cuda.side_by_side import Known, SideBySide
 from portpart.backends.programs import (
     LINE,
@@ -103,11 +103,15 @@ class SegmentedExecutable:
         them.
         """
         rows = []
-        for part, lap in zip(self.segments.line, self.laps or ()):
-            if isinstance(part, Segment):
-                rows += self._executables[id(part.program)].profile()
-            elif isinstance(part, Exchange):
+        for place, lap in enumerate(self.laps or ()):
+            part = self.segments.line[place]
+            if isinstance(part, Exchange):
                 rows.append((part.name, *lap))
+            elif isinstance(part, Segment):
+                ways = [self._executables[id(program)].profile()
+                        for program in self.segments.programs_at(place)]
+                rows += [(way[0][0], sum(each[1] for each in way), sum(each[2] for each in way))
+                         for way in zip(*ways)]
         return rows
 
     def _allocated(self, sizes: Any) -> dict[Slot, Array]:
@@ -216,9 +220,10 @@ class SegmentedRun:
             return [number for number, each in enumerate(self._needed) if each in part.changes]
         return []
 
-    def segment(self, place: int) -> Callable[[], object]:
-        """Return a function that runs a segment, which is bound now."""
-        program = cast(Segment, self.line[place]).program
+    def segment(self, place: int, test: int | None = None) -> Callable[[], object]:
+        """See `RankRun`."""
+        part = self.line[place] if test is None else cast(Test, self.line[test]).ahead[place]
+        program = cast(Segment, part).program
         launch = self._executable.repeated(program, self._given, self._size)
 
         def wait_and_launch() -> None:

@@ -6,8 +6,9 @@ communication; it needs to know which segments may change the flags that it read
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import cast
 
 from portpart.backends.cuda.requirements import may_set
 from portpart.backends.programs import (
@@ -61,14 +62,15 @@ class Test:
     ----------
     flag : Element
     place : int
-    is_ahead : bool
-        Whether the segment that follows tests the flag, too, so that it may be launched before the
-        host knows the flag.
+    ahead : dict of Segment
+        Segments that test the flag themselves, so that they may be launched before the host knows
+        it, by the places of those that they replace: the one that follows if the flag is not zero,
+        or one behind a branch if it is.
     """
 
     flag: Element
     place: int
-    is_ahead: bool
+    ahead: Mapping[int, Segment]
 
 
 @dataclass(frozen=True)
@@ -108,11 +110,27 @@ class Segments:
                     if slot.scratch or slot.words}
         self.read_by_host = frozenset(_read_by_host(program.steps))
         self.line: list[Instruction] = []
+        self._skipped: list[int] = []
         self._add(program.steps)
+        for place in self._skipped:
+            test = cast(Test, self.line[place])
+            behind = {at: cast(Segment, self.line[at]) for at in self._segments_from(test.place)}
+            self.line[place] = replace(test, ahead={
+                at: self._guarded(segment, test.flag, False) for at, segment in behind.items()})
 
     def programs(self) -> list[Program]:
         """Return the programs of all segments, in the order of recording."""
-        return [part.program for part in self.line if isinstance(part, Segment)]
+        return [program for place in range(len(self.line)) for program in self.programs_at(place)]
+
+    def programs_at(self, place: int) -> list[Program]:
+        """Return the programs of which one is run at a place: that of the segment, and those that
+        test a flag themselves.
+        """
+        here = self.line[place]
+        found = [here] if isinstance(here, Segment) else []
+        found += [part.ahead[place] for part in self.line
+                  if isinstance(part, Test) and place in part.ahead]
+        return list({id(each.program): each.program for each in found}.values())
 
     def _add(self, steps: list[Step]) -> None:
         waiting: list[Step] = []
@@ -134,11 +152,13 @@ class Segments:
         line.append(Jump(place))  # the test, now that its target is known
         self._add(step.steps if isinstance(step, While) else step.then)
         line.append(Jump(place))
-        first = line[place + 1]
-        if is_ahead := isinstance(step, While) and isinstance(first, Segment):
-            line[place + 1] = self._guarded(first, step.flag)
-        line[place] = Test(step.flag, len(line), is_ahead)
+        first, ahead = line[place + 1], {}
+        if isinstance(step, While) and isinstance(first, Segment):
+            ahead[place + 1] = line[place + 1] = self._guarded(first, step.flag, True)
+        line[place] = Test(step.flag, len(line), ahead)
         if isinstance(step, Branch):
+            if not step.orelse:
+                self._skipped.append(place)
             end = len(line) - 1
             self._add(step.orelse)
             line[end] = Jump(len(line))
@@ -152,10 +172,24 @@ class Segments:
             each for each in self.read_by_host
             if any(may_set(launch, each) for launch in launches))))
 
-    def _guarded(self, segment: Segment, flag: Element) -> Segment:
-        """Return a segment that does nothing if a flag is zero."""
-        steps: list[Step] = [Branch(self._element(flag), segment.program.steps, [])]
-        return replace(segment, program=self._of(steps))
+    def _segments_from(self, place: int) -> set[int]:
+        """Return the places of segments that may come first from a place on, except in loops."""
+        if place >= len(self.line):
+            return set()
+        part = self.line[place]
+        if isinstance(part, Segment):
+            return {place}
+        if isinstance(part, Jump):
+            return self._segments_from(part.place) if part.place > place else set()
+        if isinstance(part, Test) and not part.ahead:
+            return self._segments_from(place + 1) | self._segments_from(part.place)
+        return set()
+
+    def _guarded(self, segment: Segment, flag: Element, if_set: bool) -> Segment:
+        """Return a segment that does nothing unless a flag is set, or is zero."""
+        steps = segment.program.steps
+        guard: Step = Branch(self._element(flag), *((steps, []) if if_set else ([], steps)))
+        return replace(segment, program=self._of([guard]))
 
     def _of(self, steps: list[Step]) -> Program:
         """Return a program of these steps."""

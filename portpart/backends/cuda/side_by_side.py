@@ -3,8 +3,8 @@ all.
 
 Ranks read the same flags, so they take the same path. The launches between two reads of flags are a
 *stretch*. The host examines the program when it first reaches a stretch with such flags; later it
-repeats the same launches without that. While the flag of a loop travels to the host, devices run
-the first segment of the next round, which tests the flag itself.
+repeats the same launches without that. While a flag travels to the host, devices run a segment that
+tests the flag itself: the first one of the next round of a loop, or the one behind a branch.
 """
 
 from __future__ import annotations
@@ -46,8 +46,10 @@ class RankRun(Protocol):
     def changed_at(self, place: int) -> list[int]:
         """Return the elements that the part at a place may change."""
 
-    def segment(self, place: int) -> Callable[[], object]:
-        """Return a function that runs a segment, which is bound now."""
+    def segment(self, place: int, test: int | None = None) -> Callable[[], object]:
+        """Return a function that runs a segment, which is bound now, or the one for its place that
+        tests the flag of a test itself.
+        """
 
     def call(self, place: int, count: int | None) -> Operation:
         """Return the exchange at a place, with `count` words if its count was an element."""
@@ -107,7 +109,7 @@ class SideBySide:
                  wait: Callable[[], Callable[[], None]] | None = None) -> None:
         self._runs, self._prepared, self._wait = runs, prepared, wait
         self._stretches: dict[tuple[int, Known], Stretch] = {}
-        self._ahead: dict[int, Stretch] = {}
+        self._ahead: dict[tuple[int, int], Stretch] = {}
         self._exchanges: dict[tuple[int, int | None], Prepared] = {}
         self._reads: dict[tuple[int, ...], tuple[Callable[[], Callable[[], Read]], list[int]]] = {}
 
@@ -158,12 +160,13 @@ class SideBySide:
         return found._replace(place=place, known=tuple(now))
 
     def _launch(self, place: int, part: Segment | Exchange, count: int | None,
-                found: Stretch) -> None:
+                found: Stretch, test: int | None = None) -> None:
         """Launch a segment on all ranks, or do an exchange, and record the actions."""
         if isinstance(part, Exchange):
             actions = {0: cast("Callable[[], object]", self._exchange(place, count))}
         else:
-            actions = {rank: _bound(rank, run, place) for rank, run in enumerate(self._runs)}
+            actions = {rank: _bound(rank, run, place, test)
+                       for rank, run in enumerate(self._runs)}
         for rank, action in actions.items():
             found.ranks.append(rank)
             found.actions.append(action)
@@ -186,7 +189,7 @@ class SideBySide:
         run, numbers = self._runs[0], self._begin_read(unknown)
         ahead = self._launched_ahead(place, known)
         values = [list(known) for _ in self._runs]
-        for mine, found in zip(values, numbers().tolist()):
+        for mine, found in zip(values, numbers()):
             for number, value in zip(unknown, run.values(unknown, found)):
                 mine[number] = value
         result = _agreed(values)
@@ -196,28 +199,45 @@ class SideBySide:
                           for run, each in zip(self._runs, values)])
             raise Refused(ALL, CommunicationError(
                 f"ranks read {[each[needed] for each in values]} as the same flag"))
-        if ahead is None or not result[needed]:
+        if ahead is None or bool(result[needed]) != (ahead.place == place + 2):
             return place, result
-        changed = run.changed_at(place + 1)
+        changed = run.changed_at(ahead.place - 1)
         return ahead.place, tuple(None if number in changed else each
                                   for number, each in enumerate(result))
 
     def _launched_ahead(self, place: int, known: Known) -> Stretch | None:
-        """Launch the segment behind a test if it tests the flag itself; it does nothing if the flag
-        is zero.
+        """Launch a segment that tests the flag of a test itself, if there is one: if the flag is as
+        it should be, the program continues behind it; otherwise the segment does nothing.
         """
-        test, part = self._runs[0].line[place], self._runs[0].line[place + 1]
-        if not (isinstance(test, Test) and test.is_ahead and isinstance(part, Segment)):
+        test = self._runs[0].line[place]
+        if not isinstance(test, Test) or not test.ahead:
             return None
-        found = self._ahead.get(place)
+        at = place + 1 if place + 1 in test.ahead else self._next_segment(test.place, known)
+        if at not in test.ahead:
+            return None
+        found = self._ahead.get((place, at))
         if found is None:
-            found = self._ahead[place] = Stretch([], [], place + 2, known)
-            self._launch(place + 1, part, None, found)
+            found = self._ahead[place, at] = Stretch([], [], at + 1, known)
+            self._launch(at, test.ahead[at], None, found, place)
         else:
             self._repeat(found)
         return found
 
-    def _begin_read(self, unknown: tuple[int, ...]) -> Callable[[], np.ndarray]:
+    def _next_segment(self, place: int, known: Known) -> int:
+        """Return the next place from here on that is not passed with known flags alone."""
+        line = self._runs[0].line
+        while place < len(line):
+            part = line[place]
+            needed = self._runs[0].needed_at(place)
+            if isinstance(part, Jump):
+                place = part.place
+            elif isinstance(part, Test) and needed is not None and known[needed] is not None:
+                place = place + 1 if known[needed] else part.place
+            else:
+                break
+        return place
+
+    def _begin_read(self, unknown: tuple[int, ...]) -> Callable[[], list[list[int]]]:
         """Begin to read these elements; return a function that waits for those of each rank, and
         raises an error for wrong numbers of elements.
         """
@@ -227,10 +247,12 @@ class SideBySide:
         begin, places = self._reads[unknown]
         reading, size = begin(), len(self._runs)
 
-        def found() -> np.ndarray:
+        def found() -> list[list[int]]:
             numbers, wrong = reading()
             refuse(wrong)
-            return numbers.reshape(size, len(numbers) // size)[:, places]
+            every, step = numbers.tolist(), len(numbers) // size
+            return [[every[first + place] for place in places]
+                    for first in range(0, size * step, step or 1)]
 
         return found
 
@@ -252,10 +274,10 @@ def _agreed(values: Sequence[Sequence[int | None]]) -> Known:
     return tuple(each[0] if each.count(each[0]) == len(each) else None for each in zip(*values))
 
 
-def _bound(rank: int, run: RankRun, place: int) -> Callable[[], object]:
+def _bound(rank: int, run: RankRun, place: int, test: int | None) -> Callable[[], object]:
     """Return a function that launches a segment of a rank."""
     try:
-        return run.segment(place)
+        return run.segment(place, test)
     except Exception as problem:
         raise _of_rank(problem, rank) from problem
 
@@ -272,6 +294,8 @@ def _by_host(arrays: Sequence[Array],
     def found() -> Read:
         if waiting is not None:
             waiting()
+        if len(fetched) == 1:  # as in most cases
+            return Read(fetched[0](), None)
         return Read(np.concatenate([np.empty(0, np.int64), *(numbers() for numbers in fetched)]),
                     None)
 

@@ -13,11 +13,11 @@ import pytest
 from portpart import backends
 from portpart.backends.communication import CommunicationError, Local, One, local
 from portpart.backends.cuda.launch import Given
-from portpart.backends.cuda.segments import Segments
+from portpart.backends.cuda.segments import Segment, Segments
 from portpart.backends.language import Words, kernel, work
 from portpart.backends.programs.arguments import address_of
 from portpart.backends.programs.program import Program
-from portpart.backends.programs.steps import Communication, Parcel
+from portpart.backends.programs.steps import Communication, Launch, Parcel, all_steps
 from tests.helpers.ranks.rank_rows import DEVICES, space_of
 
 LOOPS, CHOICE, SUM = 0, 4, 5
@@ -187,10 +187,29 @@ def test_drawn_programs_do_what_they_do_on_a_cpu(name, size):
 def test_no_segment_communicates_and_all_launches_are_in_one():
     for seed in range(40):
         program = Recorder(seed, 2).program
-        segments = Segments(program).programs()
-        assert not any(each.communication() for each in segments)
-        assert ([launch.kernel for each in segments for launch in each.launches()]
+        segments = Segments(program)
+        assert not any(each.communication() for each in segments.programs())
+        assert ([launch.kernel for part in segments.line if isinstance(part, Segment)
+                 for launch in part.program.launches()]
                 == [launch.kernel for launch in program.launches()])
+
+
+def test_segments_behind_a_flag_may_test_it_themselves():
+    """The first one of a loop, and each one that may come first behind a branch."""
+    found = []
+    for seed in range(40):
+        line = Segments(Recorder(seed, 2).program).line
+        for place, part in enumerate(line):
+            for at, segment in getattr(part, "ahead", {}).items():
+                guard, = segment.program.steps
+                steps = guard.then if at == place + 1 else guard.orelse
+                plain = line[at].program
+                assert [each.kernel for each in all_steps(steps) if isinstance(each, Launch)] == [
+                    each.kernel for each in plain.launches()]
+                assert segment.changes == line[at].changes
+                assert not (guard.then and guard.orelse)
+                found.append(at == place + 1)
+    assert {True, False} == set(found)
 
 
 @kernel
