@@ -25,10 +25,10 @@ from portpart.algorithms.multilevel.walk import (
     refined_from,
 )
 from portpart.algorithms.objectives import Balance
-from portpart.algorithms.refinement import Refiner
+from portpart.algorithms.refinement import Coarser, Refiner
 from portpart.algorithms.refinement.incumbent import RefinementOutcome
 from portpart.algorithms.refinement.ranks import RankRefiner
-from portpart.backends.communication import once, planned
+from portpart.backends.communication import keepers, once, planned
 from portpart.backends.programs import Array
 from portpart.graphs import Graph
 from portpart.graphs.ranks import DistributedGraph
@@ -100,16 +100,24 @@ class OverRanks(ByOneDevice):
         """Refine whole levels, once for all ranks in the same memory, then distributed levels."""
         comm, space, own = self.graph.comm, self.graph.space, self.graph.local.num_vertices
         divided = sum(isinstance(level.graph, DistributedGraph) for level in levels)
-        coarse = levels[divided].graph.num_vertices
+        refines = keepers(comm, space)[comm.rank] == comm.rank
 
-        def of_whole_levels() -> tuple[Refiner, RefinementOutcome]:
-            return refiner, refined_from(start, problem, recipe, refiner, levels, fixed, divided)
+        def drop_whole_levels() -> None:
+            if not refines:  # so that the rank that refines them frees each as it goes on
+                del levels[divided:], fixed[divided:]
 
-        other, outcome = once(comm, space, of_whole_levels)
+        planned(comm, drop_whole_levels)
+
+        def of_whole_levels() -> tuple[Refiner, Coarser | None, RefinementOutcome]:
+            outcome = refined_from(start, problem, recipe, refiner, levels, fixed, divided)
+            known = refiner.coarser if isinstance(refiner, RankRefiner) else None
+            return refiner, known, outcome
+
+        other, known, outcome = once(comm, space, of_whole_levels)
         if not isinstance(refiner, RankRefiner):
             return own_values(self.graph, other.best), outcome
-        planned(comm, partial(refiner.take, cast(RankRefiner, other), coarse))
-        del levels[divided:], fixed[divided:], other
+        planned(comm, partial(refiner.take, cast(RankRefiner, other), cast(Coarser, known)))
+        del levels[divided:], fixed[divided:], other, known
         with problem.trace.phase("refinement"):
             outcome = refine_upwards(problem, recipe, refiner, levels, fixed, None)
         return space.copy(refiner.best[:own]), outcome

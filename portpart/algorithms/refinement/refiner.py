@@ -113,9 +113,19 @@ class Refiner:
 
         Only arrays that keep their length keep their contents.
         """
-        before, capacity = self._capacity, self.sizes.with_capacity_for(num_vertices)
-        if capacity.vertices <= before.vertices:
-            return
+        capacity = self.sizes.with_capacity_for(num_vertices)
+        if capacity.vertices > self._capacity.vertices:
+            self._make_for(capacity)
+
+    def _shorten(self) -> None:
+        """Make the work arrays as short as at the beginning."""
+        capacity = self.sizes.with_capacity_for(0)
+        if capacity.vertices < self._capacity.vertices:
+            self._make_for(capacity)
+
+    def _make_for(self, capacity: RefinementSizes) -> None:
+        """Make the work arrays that have another length for these sizes."""
+        before = self._capacity
         self._around, self.own = (None, None), {}
         self.run = work_arrays.shortened(self.run, before, capacity)  # freed before allocation
         self.run = work_arrays.lengthened(self.run, self.space, capacity)

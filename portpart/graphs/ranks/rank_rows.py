@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import cast
@@ -174,12 +174,16 @@ class DistributedGraph:
         kept_by = keepers(comm, space)
         are_keepers = np.array([rank == keeper for rank, keeper in enumerate(kept_by)], np.int64)
         count = int(are_keepers.sum())
-        rows = planned(comm, lambda: self._times(count, [
-            degrees_of(local), self._own(local.vertex_weights), self._moved_ids()]))
-        (degrees, masses, ids), _ = ship(comm, space, rows, local.num_vertices * are_keepers)
-        arcs = planned(comm, lambda: self._times(count, [self._global_targets(), local.weights]))
-        (targets, weights), _ = ship(comm, space, arcs, local.num_arcs * are_keepers)
-        del rows, arcs
+
+        def shipped(rows: int, columns: Callable[[], list[Array | None]]) -> list[Array | None]:
+            sent = planned(comm, lambda: self._times(count, columns()))
+            return ship(comm, space, sent, rows * are_keepers)[0]
+
+        degrees, masses, ids = shipped(local.num_vertices, lambda: [
+            degrees_of(local), self._own(local.vertex_weights), self._moved_ids()])
+        # one after the other, since copies of columns of arcs take much memory
+        targets, = shipped(local.num_arcs, lambda: [self._global_targets()])
+        weights, = shipped(local.num_arcs, lambda: [local.weights])
 
         def whole() -> Graph:
             assert degrees is not None

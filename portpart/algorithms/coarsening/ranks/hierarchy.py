@@ -117,9 +117,10 @@ def coarsen_ranks(graph: DistributedGraph, coarsest: int, limit: int,
     def contraction(fine: AnyPart, clusters: Any, weight_type: np.dtype) -> AnyPart:
         if not isinstance(fine, DistributedGraph):
             return once(graph.comm, fine.space, lambda: contract(fine, clusters, weight_type))
-        if fold.takes(clusters.graph):
-            clusters.cluster = ids_of(clusters.graph, clusters.cluster)
-        return fold.fold_graph(clusters.graph)
+        coarse = clusters.take_graph()
+        if fold.takes(coarse):
+            clusters.cluster = ids_of(coarse, clusters.cluster)
+        return fold.fold_graph(coarse)
 
     if fold.takes(graph):
         labels = [each if each is None else graph.gather_values(each) for each in labels]
@@ -144,10 +145,16 @@ def ids_of(graph: DistributedGraph, names: Array) -> Array:
 
 @dataclass(eq=False)
 class _Coarsened:
-    """Clusters of own vertices and ghosts, and their graph."""
+    """Clusters of own vertices and ghosts, and their graph until it is taken."""
 
     cluster: Array
-    graph: DistributedGraph
+    graph: DistributedGraph | None
+
+    def take_graph(self) -> DistributedGraph:
+        """Return the graph, which is freed when the caller drops it."""
+        graph, self.graph = self.graph, None
+        assert graph is not None
+        return graph
 
 
 def _coarsened(graph: DistributedGraph, max_weight: int, seed: int, options: ClusteringOptions,

@@ -181,20 +181,25 @@ class RankRefiner(refinement.Refiner):
         self._graph_records: dict[str, kl.Record | kl.Words] | None = None
         self._found: refinement.Coarser | None = None
 
-    def take(self, other: RankRefiner, num_vertices: int) -> None:
-        """Adopt another refiner's partition of this many vertices.
+    def take(self, other: RankRefiner, known: refinement.Coarser) -> None:
+        """Adopt the best partition of another refiner of the same hierarchy, or of this one.
 
-        The other refiner, of the same hierarchy, may also continue with it.
+        Parameters
+        ----------
+        other : RankRefiner
+        known : Coarser
+            Its arrays with the partition. If this is the other refiner, it drops all arrays per
+            vertex: those for the vertices of a rank may be shorter.
         """
-        if other is not self:
-            known = other.coarser
+        self._found = known
+        if other is self:
+            self._shorten()
+        else:
             self.run = work_arrays.taking(self.run, other.run, other.sizes)
-            self._found = refinement.Coarser(*(self.space.copy(each[:num_vertices]) for each in (
-                known.best, known.flags, known.is_dirty)))
 
     @property
     def coarser(self) -> refinement.Coarser:
-        """The best partition, as a level that is projected."""
+        """The best partition, as a level that is projected; the arrays may be longer."""
         run = self.run
         return refinement.Coarser(run.incumbent.best, run.active.flags, run.cache.is_dirty)
 
