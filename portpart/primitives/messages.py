@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.communication import Communicator, Host, Posting
+from portpart.backends.communication import Communicator, Posting, TalkLeader
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.primitives import mail
 from portpart.primitives.basic import gather, lower_bound
@@ -108,7 +108,7 @@ def held(comm: Communicator, space: ExecutionSpace, talk: Talk[Result]) -> Resul
     if comm.size == 1:
         return _held_alone(comm, space, talk)
     run = _Run(space, talk, comm.size)
-    if isinstance(comm, Host):
+    if isinstance(comm, TalkLeader):
         comm.hold(run)
     while not run.is_over:
         message = run.message()
@@ -140,8 +140,9 @@ class _Run:
     def message(self) -> Posting:
         """See `TalkRun`; the last message is empty, and reports errors behind the one before."""
         space = self._space
-        words, numbers = None, np.zeros((self._size, NUMBERS), np.int64)
+        numbers = np.zeros((self._size, NUMBERS), np.int64)
         with space.active():
+            words = space.empty(0, np.int32)
             try:
                 given: Any = None
                 if self._sent is not None:
@@ -152,8 +153,7 @@ class _Run:
                 self.result, self.is_over = end.value, True
             except Exception as error:
                 self.problem, numbers[:, 1] = error, FAILED
-            empty = space.empty(0, np.int32) if words is None else words
-        return Posting(empty, numbers, self._allocate)
+        return Posting(words, numbers, self._allocate)
 
     def _allocate(self, length: int) -> Array:
         with self._space.active():
@@ -166,7 +166,7 @@ class _Run:
 
 
 def _held_alone(comm: Communicator, space: ExecutionSpace, talk: Talk[Result]) -> Result:
-    """Return the result of a talk on a single rank, which receives what it sends, unchanged."""
+    """Return the result of a talk on a single rank, which receives what it sends."""
     received: Any = None
     try:
         while True:

@@ -12,13 +12,13 @@ from .calls import (
 )
 from .exchange import (
     ALL as ALL,
-    Host as Host,
     Operation as Operation,
     Posting as Posting,
     Prepared as Prepared,
     ProgramRun as ProgramRun,
     ReducedWords as ReducedWords,
     Refused as Refused,
+    TalkLeader as TalkLeader,
     communicator_of as communicator_of,
     described as described,
     follow as follow,

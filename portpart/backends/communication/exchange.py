@@ -286,11 +286,11 @@ class TalkRun(Protocol):
 
 
 @runtime_checkable
-class Host(Protocol):
-    """A communicator that exchanges the messages of all ranks without a pause in between."""
+class TalkLeader(Protocol):
+    """A communicator that exchanges messages in its own way."""
 
     def hold(self, run: TalkRun) -> None:
-        """Exchange all messages of a rank; an error of one rank is raised on all."""
+        """Exchange all messages of the ranks; an error of one rank is raised on all."""
 
 
 @runtime_checkable

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+import weakref
 from dataclasses import replace
 from math import inf
 from typing import Any
@@ -14,7 +15,9 @@ from hypothesis import given, settings, strategies as st
 import portpart
 from portpart import generators
 from portpart.algorithms.coarsening.ranks.hierarchy import Fold
+from portpart.algorithms.multilevel import over_ranks
 from portpart.algorithms.multilevel.trace import Trace
+from portpart.algorithms.multilevel.walk import refined_from
 from portpart.algorithms.recipes.nearby_owners import MoveRule
 from portpart.algorithms.recipes.portpart import PRESETS
 from portpart.algorithms.recipes.portpart_ranks import partition_ranks
@@ -250,3 +253,21 @@ def test_what_ranks_do_not_do_is_refused(changes):
     config = changed(PRESETS["default"], changes)
     with pytest.raises(InputError, match="not possible over several ranks; leave both"):
         by_ranks(WHOLE["mesh"], [0, 2000, 4000], 8, config)
+
+
+def test_whole_levels_are_freed_although_other_ranks_wait_for_them(monkeypatch):
+    """Ranks in the same memory share them, and only one refines them."""
+    left = []
+
+    def watched(start, problem, recipe, refiner, levels, fixed, divided):
+        arrays = [weakref.ref(level.graph.targets) for level in levels[divided + 1 :]]
+        outcome = refined_from(start, problem, recipe, refiner, levels, fixed, divided)
+        left.append((len(arrays), sum(array() is not None for array in arrays)))
+        return outcome
+
+    monkeypatch.setattr(over_ranks, "refined_from", watched)
+    graph = generators.grid_3d(14)
+    by_ranks(graph, [0, 900, 1800, 2744], 4, changed(SMALL, {"flows.levels": 0}), fold=1500)
+    (levels, alive), = left
+    assert levels > 1
+    assert alive == 0
