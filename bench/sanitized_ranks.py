@@ -14,9 +14,12 @@ RANKS, BLOCKS = 3, 3
 def ranks(space: Any, graphs: dict[str, Any]) -> Iterator[tuple[str, Callable[[], Any]]]:
     """Yield graphs that are cut into rows, gathered, divided, and asked for all vertices."""
     from portpart.backends.communication import Local
+    from portpart.primitives.ranks import FEW_RANKS
 
-    for name, graph in {**graphs, "path": heavier_path(space)}.items():
+    path = heavier_path(space)
+    for name, graph in {**graphs, "path": path}.items():
         yield f"ranks, {name}", partial(Local(RANKS).run, partial(_exchange, graph, space))
+    yield "ranks, many", partial(Local(FEW_RANKS + 1).run, partial(_coarsen, path, space))
 
 
 def heavier_path(space: Any) -> Any:
@@ -44,17 +47,27 @@ def _rows(graph: Any, space: Any, first: int, last: int) -> Any:
                 None if masses is None else space.asarray(masses[first:last]), space)
 
 
-def _exchange(graph: Any, space: Any, comm: Any) -> None:
+def _coarsen(graph: Any, space: Any, comm: Any) -> Any:
+    """Return the graph of the ranks, after it has been coarsened."""
     from portpart.algorithms.coarsening.options import ClusteringOptions
     from portpart.algorithms.coarsening.ranks.hierarchy import Fold, coarsen_ranks
     from portpart.graphs.ranks.distribution import distributed
 
-    first, last = (graph.num_vertices * rank // RANKS for rank in (comm.rank, comm.rank + 1))
+    first, last = (graph.num_vertices * rank // comm.size for rank in (comm.rank, comm.rank + 1))
     made = distributed(comm, _rows(graph, space, first, last))
     made.gather()
     coarsen_ranks(made, 9, 99, ClusteringOptions(max_left=0.0), Fold(0, 0), stop_at=9,
                   max_kept=0.99, skip_above=0.1)
-    labels = space.asarray((np.arange(first, last) // 9).astype(np.int32))
+    return made
+
+
+def _exchange(graph: Any, space: Any, comm: Any) -> None:
+    from portpart.algorithms.coarsening.options import ClusteringOptions
+    from portpart.algorithms.coarsening.ranks.hierarchy import Fold, coarsen_ranks
+
+    made = _coarsen(graph, space, comm)
+    first = int(made.first[comm.rank])
+    labels = space.asarray((np.arange(made.local.num_vertices) + first) // 9, np.int32)
     coarsen_ranks(made, 9, 99, ClusteringOptions(max_left=0.0), Fold(30, 1000), stop_at=9,
                   max_kept=0.99, labels=[labels])
     _divide(made)

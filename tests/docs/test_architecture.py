@@ -123,10 +123,10 @@ def test_ranks_take_the_steps_of_the_page() -> None:
             partition_ranks(rows, balance, PRESETS["default"], 0, Trace(rows.space, rows, None),
                             Fold(500, 2**62), rule=MoveRule(min_ghosts=0.1, max_left=0.9))
 
-        if comm.rank:
-            work()
-        else:
+        if comm.rank:  # the last rank exchanges the messages of all
             found.append(calls_of(work)[0])
+        else:
+            work()
 
     Local(2).run(main)
     assert_steps("Several ranks", found[0])
