@@ -209,10 +209,11 @@ def _heaviest(rows: DistributedGraph) -> tuple[int, int]:
 
 def _cut(rows: DistributedGraph, part: Array) -> int:
     """Return the weight of the edges between blocks."""
-    return held(rows.comm, rows.space, _told_cut(rows, part))
+    return held(rows.comm, rows.space, _cut_in_talk(rows, part))
 
 
-def _told_cut(rows: DistributedGraph, part: Array) -> Talk[int]:
+def _cut_in_talk(rows: DistributedGraph, part: Array) -> Talk[int]:
+    """Send blocks to ghosts, then the cost of own arcs to all ranks, which add it up."""
     local, space = rows.local, rows.space
     blocks = space.empty(local.num_vertices + rows.num_ghosts, np.int32)
     blocks[: local.num_vertices] = part

@@ -100,6 +100,8 @@ Talk = Generator[Message, Received, Result]
 def held(comm: Communicator, space: ExecutionSpace, talk: Talk[Result]) -> Result:
     """Return the result of a talk. All ranks call it together.
 
+    A talk must not communicate except by its messages: one thread may run those of several ranks.
+
     Raises
     ------
     Exception

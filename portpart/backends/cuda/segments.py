@@ -64,8 +64,8 @@ class Test:
     place : int
     ahead : dict of Segment
         Segments that test the flag themselves, so that they may be launched before the host knows
-        it, by the places of those that they replace: the one that follows if the flag is not zero,
-        or one behind a branch if it is.
+        it, by the places of the segments they replace: the next one, if the flag is not zero, or
+        one behind a branch, if it is.
     """
 
     flag: Element
@@ -123,8 +123,8 @@ class Segments:
         return [program for place in range(len(self.line)) for program in self.programs_at(place)]
 
     def programs_at(self, place: int) -> list[Program]:
-        """Return the programs of which one is run at a place: that of the segment, and those that
-        test a flag themselves.
+        """Return the programs of which one is run at a place: the segment's, and any that test a
+        flag themselves.
         """
         here = self.line[place]
         found = [here] if isinstance(here, Segment) else []

@@ -181,7 +181,7 @@ class DistributedGraph:
 
         degrees, masses, ids = shipped(local.num_vertices, lambda: [
             degrees_of(local), self._own(local.vertex_weights), self._moved_ids()])
-        # one after the other, since copies of columns of arcs take much memory
+        # separately, since copies of columns of arcs take much memory
         targets, = shipped(local.num_arcs, lambda: [self._global_targets()])
         weights, = shipped(local.num_arcs, lambda: [local.weights])
 

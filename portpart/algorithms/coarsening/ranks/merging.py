@@ -83,7 +83,7 @@ class HeadNumbers(kl.Record):
 
 def rows_of(graph: Graph, members: Array, count: int, weight_type: np.dtype,
             num_heads: int | None = None) -> ClusterRows:
-    """Return the rows of this many clusters, the first ones of those that arcs lead to."""
+    """Return the rows of the first clusters; arcs may lead to more clusters than have rows."""
     counts = (None if each is None else graph.space.full(1, each, np.int64)
               for each in (count, num_heads))
     clusters = Clusters(count, members, *counts)
