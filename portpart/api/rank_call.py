@@ -39,7 +39,7 @@ from portpart.base.version import __version__
 from portpart.errors import InputError, shown
 from portpart.estimate import check_memory_limit
 from portpart.graphs import Blocks, Numbers, as_array
-from portpart.graphs.ranks import DistributedGraph, RankGraph, values_for_ghosts
+from portpart.graphs.ranks import DistributedGraph, RankGraph, with_ghost_values
 from portpart.metrics.balance import exact_target, imbalance_of
 from portpart.options import WrittenNumber, exact_fraction, number_of_blocks
 from portpart.primitives import Message, Talk, argmax_of, held, max_of, ship, sum_of
@@ -215,10 +215,7 @@ def _cut(rows: DistributedGraph, part: Array) -> int:
 def _cut_in_talk(rows: DistributedGraph, part: Array) -> Talk[int]:
     """Send blocks to ghosts, then the cost of own arcs to all ranks, which add it up."""
     local, space = rows.local, rows.space
-    blocks = space.empty(local.num_vertices + rows.num_ghosts, np.int32)
-    blocks[: local.num_vertices] = part
-    received = yield Message([values_for_ghosts(space, rows.halo, [part])])
-    blocks[local.num_vertices :] = received.parts[0].columns[0]
+    (blocks,), _ = yield from with_ghost_values(space, rows.halo, [part])
     received = yield Message([], [sum_of(space, cost_sums(local, blocks, CUT, local.csr))])
     return int(received.words[:, 0].sum()) // 2
 

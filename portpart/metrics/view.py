@@ -11,8 +11,9 @@ import numpy as np
 from portpart.backends.communication import agree, planned, sum_over_ranks
 from portpart.errors import InputError
 from portpart.graphs import Blocks, GraphLike, Hypergraph, blocks_of, held_number
-from portpart.graphs.ranks import RankGraph
+from portpart.graphs.ranks import RankGraph, with_ghost_values
 from portpart.inputs import as_graph
+from portpart.primitives import held
 
 if TYPE_CHECKING:
     from portpart.graphs.ranks import DistributedGraph
@@ -120,9 +121,8 @@ class RankView(PartitionView):
         agree(rows.comm, {"k": str(held_number(part, k))})
         largest = np.array([number], np.int64)
         rows.comm.all_reduce(largest, 0, 1, "max")
-        every = planned(rows.comm, lambda: space.empty(own + rows.num_ghosts, np.int32))
-        every[:own] = space.asarray(blocks)
-        rows.push([every])
+        given = planned(rows.comm, lambda: space.asarray(blocks, np.int32))
+        (every,), _ = held(rows.comm, space, with_ghost_values(space, rows.halo, [given]))
         self.comm, self.num_own, self.first = rows.comm, own, int(rows.first[rows.comm.rank])
         self.graph, self.k = local, int(largest[0])
         self.part = space.to_host(every).astype(np.int64)

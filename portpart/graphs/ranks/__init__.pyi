@@ -11,6 +11,7 @@ from .ghosts import (
     number_own as number_own,
     owned as owned,
     values_for_ghosts as values_for_ghosts,
+    with_ghost_values as with_ghost_values,
 )
 from .handles import Handles as Handles, Identities as Identities
 from .moving import Moved as Moved, move_vertices as move_vertices

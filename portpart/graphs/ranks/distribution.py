@@ -23,7 +23,7 @@ from portpart.graphs import (
     id_dtype,
     inspected,
 )
-from portpart.graphs.ranks.ghosts import values_for_ghosts
+from portpart.graphs.ranks.ghosts import values_for_ghosts, with_ghost_values
 from portpart.graphs.ranks.halo import LocalRows, halo_of, local_rows
 from portpart.graphs.ranks.rank_rows import DistributedGraph
 
@@ -265,14 +265,8 @@ def with_ghosts(space: ExecutionSpace, first: int, halo: primitives.Halo, ghosts
     words : sequence of int
         Numbers that are sent to every rank with them.
     """
-    own, found = len(halo.begin) - 1, []
-    for each in values:
-        found.append(space.empty(own + len(ghosts), each.dtype))
-        found[-1][:own] = each
-    received = yield primitives.Message([values_for_ghosts(space, halo, found, kinds)], words)
-    for each, arrived in zip(found, received.parts[0].columns):
-        each[own:] = arrived
-    return _all_names(space, first, own, ghosts), found, received.words
+    found, reported = yield from with_ghost_values(space, halo, values, kinds, words)
+    return _all_names(space, first, len(halo.begin) - 1, ghosts), found, reported
 
 
 def _all_names(space: ExecutionSpace, first: int, own: int, ghosts: Array) -> Array:

@@ -86,6 +86,30 @@ def values_for_ghosts(space: ExecutionSpace, halo: primitives.Halo, arrays: Sequ
     return primitives.Part(columns, counts, kinds)
 
 
+def with_ghost_values(space: ExecutionSpace, halo: primitives.Halo, arrays: Sequence[Array],
+                      kinds: Sequence[Any] | None = None, words: Sequence[int] = (),
+                      ) -> primitives.Talk[tuple[list[Array], np.ndarray]]:
+    """Return arrays with the values of own vertices, then of ghosts, and the words of all ranks.
+
+    Parameters
+    ----------
+    space : ExecutionSpace
+    halo : Halo
+    arrays : sequence of array of integers, shape (own vertices,)
+    kinds : sequence of dtype, optional
+        Types in the message; by default the types of the arrays.
+    words : sequence of int
+        Numbers that are sent to every rank with them.
+    """
+    received = yield primitives.Message([values_for_ghosts(space, halo, arrays, kinds)], words)
+    found = []
+    for each, arrived in zip(arrays, received.parts[0].columns):
+        found.append(space.empty(len(each) + len(arrived), each.dtype))
+        found[-1][: len(each)] = each
+        found[-1][len(each) :] = arrived
+    return found, received.words
+
+
 @kl.kernel
 def write_values(v, halo: primitives.Halo, values, firsts, result):
     """Write the value of v for each rank that has v as a ghost."""

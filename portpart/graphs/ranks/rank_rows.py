@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import cast
 
 import numpy as np
 
 from portpart.backends.communication import Communicator, keepers, once, planned
-from portpart.backends.programs import Array, Executable, ExecutionSpace, Program
+from portpart.backends.programs import Array, ExecutionSpace
 from portpart.errors import InputError
 from portpart.graphs import (
     MAX_INT32,
@@ -22,15 +22,12 @@ from portpart.graphs import (
     rows_in_order,
 )
 from portpart.primitives import (
-    WORD_BYTES,
     Halo,
-    Mail,
     MailSizes,
     Owners,
     gather_one,
     offsets_from_counts,
     put_to,
-    record_push,
     ship,
 )
 
@@ -123,34 +120,6 @@ class DistributedGraph:
         """Return sizes of mail for pushing all own vertices, in items of this many words."""
         return MailSizes(self.comm.size, words * len(self.halo.ranks), words * self.num_ghosts)
 
-    def push(self, arrays: Sequence[Array], changed: Array | None = None,
-             count: Array | None = None) -> None:
-        """Copy the values of owners to ghosts.
-
-        Parameters
-        ----------
-        arrays : sequence of array
-            At most three, of signed integers, with an element for each own vertex and each ghost.
-        changed : array of int32, optional
-            The own vertices whose values are sent, each once; by default all.
-        count : array of int64, optional
-            Element 0 is the number of changed vertices.
-        """
-        space, types = self.space, [each.dtype for each in arrays]
-        own = self.local.num_vertices
-
-        def compiled() -> tuple[Executable, Array]:
-            return (space.cached_executable(
-                ("push", *types, changed is None),
-                partial(_record_push, self, arrays, changed)), space.full(1, own, np.int64))
-
-        executable, everything = planned(self.comm, compiled)
-        fields = {f"field_{number}": each for number, each in enumerate(arrays)}
-        words = 1 + sum(1 + (each.itemsize > WORD_BYTES) for each in types)
-        executable.run({**fields, "owners": self.owners, "halo": self.halo, "comm": self.comm,
-                        "changed": changed, "count": everything if count is None else count},
-                       own, self.mail_sizes(words))
-
     def gather(self) -> Graph:
         """Return the whole graph on every rank.
 
@@ -228,14 +197,3 @@ class DistributedGraph:
         return (f"<DistributedGraph: rank {self.comm.rank} of {self.comm.size} with "
                 f"{self.local.num_vertices:,} of {n:,} vertices, {self.num_ghosts:,} ghosts, "
                 f"{self.local.num_arcs:,} of {arcs:,} arcs, on {self.space.name}>")
-
-
-def _record_push(graph: DistributedGraph, arrays: Sequence[Array],
-                 changed: Array | None) -> Program:
-    program = Program("push")
-    program.record("owners", graph.owners)
-    fields = [program.array(f"field_{number}", each.dtype) for number, each in enumerate(arrays)]
-    listed = program.array("changed", None if changed is None else changed.dtype)
-    record_push(program, program.record("halo", graph.halo), program.record("mail", Mail()),
-                fields, listed, program.array("count", np.int64)[0])
-    return program
