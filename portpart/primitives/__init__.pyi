@@ -30,7 +30,6 @@ from .hashing import (
 )
 from .histogram import histogram as histogram
 from .mail import (
-    WORD_BYTES as WORD_BYTES,
     Mail as Mail,
     MailLayout as MailLayout,
     MailSizes as MailSizes,
