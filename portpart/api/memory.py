@@ -75,6 +75,7 @@ def memory_estimate(
     moves: bool = False,
     edges: bool = False,
     rounds: int | str | None = None,
+    threads: int = 1,
 ) -> MemoryEstimate:
     """Estimate the memory that a partition or a mapping needs on its device, including the graph.
 
@@ -122,6 +123,9 @@ def memory_estimate(
         Whether the edges are partitioned, as by :func:`portpart.partition_edges`.
     rounds : int or "until_limit", optional
         As in :func:`portpart.partition`.  The memory does not depend on the number.
+    threads : int, default 1
+        Number of CPU threads.  Runs of a search on a small graph take place at the same time, one
+        on each thread, and each has its own levels.
 
     Returns
     -------
@@ -166,6 +170,7 @@ def memory_estimate(
         raise InputError("edges=True is for graphs, without session, ranks, machine or objective")
     ranks, ghosts = (checked_integer("ranks", ranks, 1, MAX_BLOCKS),
                      checked_integer("ghosts", ghosts, 0, MAX_BLOCKS))
+    threads = checked_integer("threads", threads, 1, MAX_BLOCKS)
     checked("rounds", rounds)
     if rounds is not None and (ranks > 1 or session or isinstance(k, Topology)):
         raise InputError("rounds is for partitions on one device, not for ranks, sessions or "
@@ -186,7 +191,7 @@ def memory_estimate(
     sizes = GivenSizes(counts, offset_bytes or offset_bytes_for(counts[-1]), weight_bytes,
                        OF_WORD * vertex_weights, weight_bytes * (edge_weights or net_weights))
     if isinstance(k, Topology):
-        return mapping_estimate(sizes, k, algorithm, preset, arc_shrink, like)
+        return mapping_estimate(sizes, k, algorithm, preset, arc_shrink, like, threads)
     if ranks > 1:
         return of_ranks(sizes, k, algorithm, preset, arc_shrink, like, ranks, ghosts, device, moves)
     found, config = recipes.find(algorithm, preset,
@@ -196,8 +201,8 @@ def memory_estimate(
     if has_rounds:
         require_population(algorithm, preset, config)
     if edges:
-        return _of_edges(sizes, k, found, config, arc_shrink, like, has_rounds)
-    return _of_partition(sizes, k, found, config, arc_shrink, like, session, has_rounds)
+        return _of_edges(sizes, k, found, config, arc_shrink, like, has_rounds, threads)
+    return _of_partition(sizes, k, found, config, arc_shrink, like, session, has_rounds, threads)
 
 
 def session_bytes(sizes: GivenSizes, shrinking: Shrinking, config: Configuration, k: int) -> int:
@@ -220,7 +225,7 @@ def session_bytes(sizes: GivenSizes, shrinking: Shrinking, config: Configuration
 
 def _of_partition(sizes: GivenSizes, k: int, algorithm: recipes.Algorithm, config: Configuration,
                   arc_shrink: float | None, like: EitherGraph | None,
-                  session: bool, has_rounds: bool) -> MemoryEstimate:
+                  session: bool, has_rounds: bool, threads: int) -> MemoryEstimate:
     """Return the estimate for a partition, or for a session."""
     given, dropped = sizes, 0
     if session and hasattr(config, "search"):  # walks improve the present partition
@@ -239,7 +244,7 @@ def _of_partition(sizes: GivenSizes, k: int, algorithm: recipes.Algorithm, confi
     search = Search(algorithm, config, k, combines=session)
     ways = ways_to_shrink(search, sizes.counts, arc_shrink, like)
     estimate = counted(sizes, ways, partition_call(algorithm, config, k, has_rounds=has_rounds),
-                       margin_for(config)).plus(dropped)
+                       margin_for(config), threads).plus(dropped)
     if not session:
         return estimate
     kept = session_bytes(given, ways[0], config, k)
@@ -255,14 +260,14 @@ def _of_partition(sizes: GivenSizes, k: int, algorithm: recipes.Algorithm, confi
 
 def _of_edges(graph: GivenSizes, k: int, algorithm: recipes.Algorithm, config: Configuration,
               arc_shrink: float | None, like: EitherGraph | None,
-              has_rounds: bool) -> MemoryEstimate:
+              has_rounds: bool, threads: int) -> MemoryEstimate:
     """Return the estimate for a partition of the edges of a graph, including the graph's arcs."""
     if isinstance(like, Graph):
         graph = sizes_of(like) if sizes_of(like).counts == graph.counts else graph
         like = edge_hypergraph(like)
     arcs = graph.counts[1] * (OF_NUMBER + graph.weights)
     return _of_partition(graph.of_edges(), k, algorithm, config, arc_shrink, like, False,
-                         has_rounds).plus(arcs)
+                         has_rounds, threads).plus(arcs)
 
 
 def _of_neighbourhoods(num_vertices: int | None, num_arcs: int | None,

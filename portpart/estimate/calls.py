@@ -219,11 +219,11 @@ def sizes_of(graph: EitherGraph) -> GivenSizes:
 
 def counted(sizes: GivenSizes, shrinkings: Iterable[Shrinking],
             call: Callable[[EitherGraph, SizingSpace], None],
-            margin: float = MARGIN) -> MemoryEstimate:
+            margin: float = MARGIN, threads: int = 1) -> MemoryEstimate:
     """Return the estimate of a call: the maximum over several ways in which levels may shrink."""
     found = []
     for shrinking in shrinkings:
-        space = SizingSpace(shrinking)
+        space = SizingSpace(shrinking, threads)
         graph = sizes.made(space)
         own = space.live
         call(graph, space)

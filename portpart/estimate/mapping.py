@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 
 def mapping_estimate(sizes: calls.GivenSizes, machine: Topology, algorithm: str | None,
-                     preset: str | Configuration,
-                     arc_shrink: float | None, like: EitherGraph | None) -> calls.MemoryEstimate:
+                     preset: str | Configuration, arc_shrink: float | None,
+                     like: EitherGraph | None, threads: int = 1) -> calls.MemoryEstimate:
     """Return the estimate for a mapping whose levels shrink as in one of its searches."""
     mapper, config = mapping.mapper_of(algorithm, preset, machine.is_hierarchy)
     mapper.check_fit(machine)
@@ -34,7 +34,8 @@ def mapping_estimate(sizes: calls.GivenSizes, machine: Topology, algorithm: str 
     ways = [way for search in searches
             for way in ways_to_shrink(search, sizes.counts, arc_shrink, like)]
     margin = calls.WIDE_MARGIN if any(search.sections > 0 for search in searches) else calls.MARGIN
-    estimate = calls.counted(sizes, ways, calls.mapping_call(machine, algorithm, preset), margin)
+    estimate = calls.counted(sizes, ways, calls.mapping_call(machine, algorithm, preset), margin,
+                             threads)
     n, arcs = sizes.counts
     ending = int(calls.MARGIN * ending_bytes(n, arcs, machine))
     return replace(estimate, swaps=estimate.graph + ending)

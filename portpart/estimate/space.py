@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from portpart.graphs import EDGE_WEIGHT, MAX_ARCS, MAX_INT32, Hypergraph
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
-    from portpart.backends.programs import Bound
+    from portpart.backends.programs import Bound, Result
 
 SMALL = 2**16
 """Smaller arrays (in bytes) have memory: the host may write into them."""
@@ -109,11 +109,15 @@ class SizingSpace(ExecutionSpace):
     Parameters
     ----------
     shrinking : Shrinking
+    threads : int
+        Tasks at the same time, at most.
 
     Attributes
     ----------
     live, most : int
         Bytes now, and the maximum since the last progress.
+    highest : int
+        Maximum number of bytes since a task has begun.
     hierarchy : int
         Maximum number of bytes when a level had been made.
     coarsening, refinement : int
@@ -125,10 +129,11 @@ class SizingSpace(ExecutionSpace):
     widest_team = 1
     is_dry_run = True
 
-    def __init__(self, shrinking: Shrinking) -> None:
+    def __init__(self, shrinking: Shrinking, threads: int = 1) -> None:
         super().__init__()
-        self.shrinking = shrinking
+        self.shrinking, self.threads = shrinking, threads
         self.live = self.most = self.hierarchy = self.coarsening = self.refinement = 0
+        self.highest = 0
         self._depths: dict[tuple[int, Sizes], int] = {}
         self._made: dict[int, _Counted] = {}
 
@@ -145,7 +150,7 @@ class SizingSpace(ExecutionSpace):
         n, kind = int(n), np.dtype(dtype)
         owner = np.zeros(n if n * kind.itemsize < SMALL else 1, kind)
         self.live += n * kind.itemsize
-        self.most = max(self.most, self.live)
+        self.most, self.highest = max(self.most, self.live), max(self.highest, self.live)
         counted = self._made[id(owner)] = _Counted(owner, self._end)
         counted.address, counted.num_bytes = id(owner), n * kind.itemsize
         return owner if len(owner) == n else Unwritten((n,), kind, owner, strides=(0,))
@@ -247,6 +252,19 @@ class SizingSpace(ExecutionSpace):
 
     def parallel_for(self, n: int, kernel: Kernel, *args: Bound, team: int = 1) -> None:
         """Do nothing."""
+
+    def run_tasks(self, tasks: Sequence[Callable[[], Result]], at_once: int,
+                  ) -> Generator[Result, None, None]:
+        """Run one after the other, beside as many bytes as tasks at the same time would take."""
+        others, of_one = min(self.threads, at_once, len(tasks)) - 1, 0
+        for task in tasks:
+            begin, beside = self.live, others * of_one
+            self.live += beside
+            self.highest = self.live
+            result = task()
+            self.live -= beside
+            of_one = max(of_one, self.highest - beside - begin)
+            yield result
 
     def executable(self, program: Program) -> Executable:
         return _Unrun(self, program)

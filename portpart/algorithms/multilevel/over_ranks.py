@@ -73,6 +73,10 @@ class OverRanks(ByOneDevice):
         """Return an empty context: the refiner depends on the levels."""
         return nullcontext()
 
+    def walks_at_once(self, problem: Problem) -> int:
+        """Return 1: ranks communicate in the order of the steps of a walk."""
+        return 1
+
     def refiner(self, early: Early, levels: list[Level], seed: int) -> Refiner:
         """Return a refiner, one over ranks if there are distributed levels."""
         graphs: list[Any] = [level.graph for level in levels]

@@ -7,6 +7,7 @@ partition (Sanders, Schulz 2012).
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -104,15 +105,17 @@ class Population:
     problem : Problem
     size : int
         Maximum number of partitions.
+    spare : int
+        A partition that is replaced is kept until as many others have been added.
     """
 
-    def __init__(self, problem: Problem[Any], size: int) -> None:
+    def __init__(self, problem: Problem[Any], size: int, spare: int = 1) -> None:
         self.graph: EitherGraph = problem.graph
         self.size, n = size, problem.graph.num_vertices
         self.members: list[Partition] = []
-        # one place is always free: a partition held by the caller is not overwritten at once
-        self._parts = problem.space.empty((size + 1) * n, np.int32)
-        self._places = [self._parts[each * n : (each + 1) * n] for each in range(size + 1)]
+        self._parts = problem.space.empty((size + spare) * n, np.int32)
+        self._places = [self._parts[each * n : (each + 1) * n] for each in range(size + spare)]
+        self._free = deque(range(size + spare))
 
     def add(self, child: Partition) -> None:
         """Add a child; if the population is full, replace the most similar worse partition."""
@@ -124,9 +127,10 @@ class Population:
             if not worse:
                 return
             differing = self.differing(child.part)
-            kept.remove(min(worse, key=lambda each: (differing[self._place_of(each)], *each.rank)))
-        taken = {self._place_of(each) for each in self.members}
-        place = next(each for each in range(self.size + 1) if each not in taken)
+            gone = min(worse, key=lambda each: (differing[self._place_of(each)], *each.rank))
+            kept.remove(gone)
+            self._free.append(self._place_of(gone))
+        place = self._free.popleft()
         self._places[place][...] = child.part
         kept.append(replace(child, part=self._places[place]))
         self.members = sorted(kept, key=lambda each: each.rank)
@@ -139,7 +143,7 @@ class Population:
 
         Edges count twice. Waits for the device.
         """
-        graph, n, places = self.graph, self.graph.num_vertices, self.size + 1
+        graph, n, places = self.graph, self.graph.num_vertices, len(self._places)
         counts = graph.space.zeros(places * STRIPES, np.int64)
         if isinstance(graph, Hypergraph):
             graph.space.parallel_for(places * graph.num_nets, count_differing_nets, graph.nets,

@@ -9,8 +9,10 @@ the old and the new partition is kept. Rounds of a population may follow.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from typing import Protocol
 
@@ -40,9 +42,12 @@ RUN_SEEDS, COMBINATION_SEEDS, CYCLE_SEEDS = 10**9, 10**6, 10**3
 ROUND_SEEDS = 2**62
 """Upper limit of the seeds of walks in rounds, as for callers' seeds."""
 
+ROUNDS_AT_ONCE = 4
+"""Number of rounds whose partitions may be made at the same time."""
+
 MANY_RUNS_WORK = 2**22
-"""Runs on a small graph together process at most this many arcs or pins, where a vertex counts
-as `WORK_OF_VERTEX` of them.
+"""Runs on a small graph, and those at the same time, together process at most this many arcs or
+pins, where a vertex counts as `WORK_OF_VERTEX` of them.
 """
 
 WORK_OF_VERTEX = 8
@@ -78,11 +83,21 @@ class SearchOptions:
         """Return the number of partitions from scratch of a graph."""
         if self.max_runs is None:
             return self.runs
-        work = graph.whole.num_entries + WORK_OF_VERTEX * graph.whole.num_vertices
-        return max(self.runs, min(self.max_runs, MANY_RUNS_WORK // max(1, work)))
+        return max(self.runs, min(self.max_runs, runs_together(graph)))
+
+
+def runs_together(graph: WithMeasures) -> int:
+    """Return the number of runs on a graph that process at most `MANY_RUNS_WORK` together."""
+    work = graph.whole.num_entries + WORK_OF_VERTEX * graph.whole.num_vertices
+    return MANY_RUNS_WORK // max(1, work)
 
 
 ONE_WALK = SearchOptions()
+
+Partitions = Generator[Partition, None, None]
+
+Steps = Generator[tuple[Partition, int], None, None]
+"""Yields the best partition after each walk, and the number of rounds before it."""
 
 
 class Walk(Protocol):
@@ -95,7 +110,7 @@ class Walk(Protocol):
 
 def search(problem: Problem, walks: Sequence[Walk], options: SearchOptions,
            found_one: Callable[[Partition], None] = lambda found: None,
-           in_rounds: Sequence[Walk] = ()) -> Array:
+           in_rounds: Sequence[Walk] = (), at_once: int = 1) -> Array:
     """Return the best partition of walks from scratch, combinations, cycles and rounds.
 
     With an initial partition there are one walk and cycles. Time is checked before each further
@@ -112,13 +127,16 @@ def search(problem: Problem, walks: Sequence[Walk], options: SearchOptions,
         Called with the best partition after each walk.
     in_rounds : sequence of callable
         Walks for rounds; each round draws one. By default `walks`.
+    at_once : int
+        Maximum number of walks at the same time.
     """
     found, clock = None, problem.constraints.out_of_time
     try:
-        for found in _best_so_far(problem, walks, options, in_rounds or walks):
-            found_one(found[0])
-            if isinstance(clock, Clock):
-                clock.leaves = True
+        with closing(_best_so_far(problem, walks, options, in_rounds or walks, at_once)) as steps:
+            for found in steps:
+                found_one(found[0])
+                if isinstance(clock, Clock):
+                    clock.leaves = True
     except (TimeIsUp, KeyboardInterrupt) as end:
         if found is None or problem.constraints.rounds == 0:
             raise
@@ -128,60 +146,125 @@ def search(problem: Problem, walks: Sequence[Walk], options: SearchOptions,
 
 
 def _best_so_far(problem: Problem, walks: Sequence[Walk], options: SearchOptions,
-                 in_rounds: Sequence[Walk]) -> Iterator[tuple[Partition, int]]:
+                 in_rounds: Sequence[Walk], at_once: int) -> Steps:
     """Yield the best partition after each walk, and the number of rounds before it."""
-    seed, wanted, walk = problem.seed, problem.constraints, walks[0]
-    found = [walk(seed, wanted.initial, wanted.initial)]
-    yield found[0], 0
-    runs = options.runs_on(problem.graph) if wanted.initial is None else 1
-    for run in range(1, runs):
-        if wanted.out_of_time():
-            break
-        if run < runs - len(walks) and problem.space.is_dry_run:
-            found.append(replace(found[0], part=problem.space.copy(found[0].part)))
-            continue
-        found.append(walks[run % len(walks)](seed + RUN_SEEDS * run))
-        yield min(found, key=_rank), 0
-    best, *others = sorted(found, key=_rank)
-    for index, other in enumerate(others, 1):
-        if wanted.out_of_time() or (index > 2 and problem.space.is_dry_run):
-            break
-        label = overlay(problem.space, best.part, other.part, problem.num_blocks)
-        best = min(best, walk(seed + COMBINATION_SEEDS * index, best.part, label), key=_rank)
-        yield best, 0
+    wanted, walk = problem.constraints, walks[0]
+    found: list[Partition] = []
+    with closing(_from_scratch(problem, walks, options, at_once)) as partitions:
+        for partition in partitions:
+            found.append(partition)
+            best = min(found, key=_rank)
+            yield best, 0
+    with closing(_combinations(problem, walk, found, at_once)) as partitions:
+        for partition in partitions:
+            best = min(best, partition, key=_rank)
+            yield best, 0
     for cycle in range(1, options.cycles + 1):
         if wanted.out_of_time() or (cycle > 2 and problem.space.is_dry_run):
             break
-        best = min(best, walk(seed + CYCLE_SEEDS * cycle, best.part, best.part), key=_rank)
+        best = min(best, walk(problem.seed + CYCLE_SEEDS * cycle, best.part, best.part), key=_rank)
         yield best, 0
     if wanted.rounds > 0:
-        yield from _rounds(problem, in_rounds, [best, *found], options)
+        yield from _rounds(problem, in_rounds, [best, *found], options, at_once)
+
+
+def _from_scratch(problem: Problem, walks: Sequence[Walk], options: SearchOptions,
+                  at_once: int) -> Partitions:
+    """Yield the partitions of walks from scratch, or of one from the initial partition."""
+    seed, wanted, space = problem.seed, problem.constraints, problem.space
+    runs = options.runs_on(problem.graph) if wanted.initial is None else 1
+    found: list[Partition] = []
+
+    def run(number: int) -> Partition:
+        if number == 0:
+            return walks[0](seed, wanted.initial, wanted.initial)
+        if space.is_dry_run and number < runs - len(walks):
+            return replace(found[0], part=space.copy(found[0].part))
+        return walks[number % len(walks)](seed + RUN_SEEDS * number)
+
+    with closing(_until_late(problem, [partial(run, each) for each in range(runs)],
+                             at_once)) as partitions:
+        for partition in partitions:
+            found.append(partition)
+            yield partition
+
+
+def _combinations(problem: Problem, walk: Walk, found: Sequence[Partition],
+                  at_once: int) -> Partitions:
+    """Combine all partitions, and yield each combination.
+
+    The best two are combined with one other after the other, both at the same time, and in the end
+    with each other. A dry run combines four partitions.
+    """
+    left, space, number = sorted(found, key=_rank), problem.space, 0
+    if space.is_dry_run:
+        del left[4:]
+    heads, others = left[:2], left[2:]
+
+    def combine(seed: int, better: Partition, other: Partition) -> Partition:
+        label = _overlay_of(problem, better, other)
+        return min(better, walk(seed, better.part, label), key=_rank)
+
+    while len(heads) > 1 and not problem.constraints.out_of_time():
+        pairs = list(zip(heads, others))
+        if not pairs:
+            better, other = sorted(heads, key=_rank)
+            pairs = [(better, other)]
+        tasks = [partial(combine, problem.seed + COMBINATION_SEEDS * (number + index), *pair)
+                 for index, pair in enumerate(pairs, 1)]
+        number += len(pairs)
+        if not others:
+            del heads[1:]
+        del others[:2]
+        with closing(_until_late(problem, tasks, at_once)) as partitions:
+            for index, partition in enumerate(partitions):
+                heads[index] = partition
+                yield partition
+
+
+def _until_late(problem: Problem, tasks: Sequence[Callable[[], Partition]],
+                at_once: int) -> Partitions:
+    """Yield the partitions of tasks in order, until time is over."""
+    with closing(problem.space.run_tasks(tasks, at_once)) as partitions:
+        for number, partition in enumerate(partitions, 1):
+            yield partition
+            if number < len(tasks) and problem.constraints.out_of_time():
+                return
 
 
 def _rounds(problem: Problem, walks: Sequence[Walk], found: list[Partition],
-            options: SearchOptions) -> Iterator[tuple[Partition, int]]:
-    """Yield the same for the rounds of a population that begins with the partitions found."""
-    population, trace = Population(problem, options.population), problem.trace
+            options: SearchOptions, at_once: int) -> Steps:
+    """Yield the same for the rounds of a population that begins with the partitions found.
+
+    The partitions of `ROUNDS_AT_ONCE` rounds are made from the same population.
+    """
+    population, trace = Population(problem, options.population, ROUNDS_AT_ONCE), problem.trace
     for each in found:
         population.add(each)
     if problem.space.is_dry_run:
         best = population.members[0]
         label = overlay(problem.space, best.part, best.part, problem.num_blocks)
-        population.differing(walks[0](0, best.part, label).part)
+        again = partial(walks[0], 0, best.part, label)
+        for child in problem.space.run_tasks([again, again], at_once):
+            population.differing(child.part)
         return
-    for number in count(1):
-        members = population.members
-        if number > problem.constraints.rounds:
+    rounds = problem.constraints.rounds
+    for first in count(1, ROUNDS_AT_ONCE):
+        numbers = [each for each in range(first, first + ROUNDS_AT_ONCE) if each <= rounds]
+        tasks = [partial(_child, problem, walks, population.members, options.population,
+                         Draws(problem.seed, number)) for number in numbers]
+        with closing(problem.space.run_tasks(tasks, at_once)) as children:
+            for number in numbers:
+                if population.members[0].rank == (-1, 0):
+                    trace.ended = "optimum"
+                    return
+                problem.constraints.out_of_time()
+                kind, child = next(children)
+                population.add(child)
+                trace.ended_round(kind, child.value, population.members[0].value)
+                yield population.members[0], number
+        if len(numbers) < ROUNDS_AT_ONCE:
             return
-        if members[0].rank == (-1, 0):
-            trace.ended = "optimum"
-            return
-        problem.constraints.out_of_time()
-        kind, child = _child(problem, walks, members, options.population,
-                             Draws(problem.seed, number))
-        population.add(child)
-        trace.ended_round(kind, child.value, population.members[0].value)
-        yield population.members[0], number
 
 
 def _child(problem: Problem, walks: Sequence[Walk], members: list[Partition], size: int,
@@ -199,8 +282,13 @@ def _child(problem: Problem, walks: Sequence[Walk], members: list[Partition], si
         pair = sorted((first, draws.winner(len(members), without=first)))
         parent, other = (members[each] for each in pair)
         kind = "combination"
-        label = overlay(problem.space, parent.part, other.part, problem.num_blocks)
+        label = _overlay_of(problem, parent, other)
     return kind, min(parent, walk(seed, parent.part, label), key=_rank)
+
+
+def _overlay_of(problem: Problem, better: Partition, other: Partition) -> Array:
+    with problem.trace.phase("search"):
+        return overlay(problem.space, better.part, other.part, problem.num_blocks)
 
 
 def _rank(found: Partition) -> tuple[int, int]:

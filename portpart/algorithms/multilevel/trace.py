@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -35,7 +36,8 @@ class Trace:
 
     A phase is charged to the level that it coarsens or refines. Work after the last level is
     charged to the level where the phase ends. Tracing does not synchronise, unless the caller
-    requested progress: times are read at the end.
+    requested progress: times are read at the end. What other threads do, in walks at the same time
+    as the first one, is not recorded.
     """
 
     def __init__(self, space: ExecutionSpace, graph: EitherGraph,
@@ -53,6 +55,7 @@ class Trace:
         self.rounds: list[dict[str, Any]] | None = [] if has_rounds else None
         self.ended = "rounds"
         self._search, self._begin = "search", time.perf_counter()
+        self._thread = threading.get_ident()
         self._phase = ""
         self._depth = 0
         # sums of seconds, the name of one, and the marks before and after the work
@@ -86,6 +89,9 @@ class Trace:
 
         Everything after the first walk is one phase, the search.
         """
+        if self._is_elsewhere:
+            yield
+            return
         if self.cuts and name in WALK:
             name = "search"
         begin, is_new = self.space.mark(), name not in self.seconds
@@ -108,11 +114,12 @@ class Trace:
 
     def started(self, by: str, count: int) -> None:
         """Note the number of initial partitions, and whether they are grown or METIS's."""
-        self.starts = self.starts or {by: count}
+        if not self._is_elsewhere:
+            self.starts = self.starts or {by: count}
 
     def coarse_level(self, graph: EitherGraph, instead: bool) -> None:
         """Record a coarser graph; `instead` of the one before if that is dropped."""
-        if self.cuts:
+        if self.cuts or self._is_elsewhere:
             return
         self._charge()
         if instead:
@@ -124,8 +131,7 @@ class Trace:
 
     def refined_level(self, depth: int, graph: EitherGraph, outcome: Outcome) -> None:
         """Record a refinement of a level. The device may not have finished it."""
-        if self.cuts:
-            self._report(self._search, min(depth, len(self.levels) - 1))
+        if not self._records(depth):
             return
         self._depth = depth
         self._charge()
@@ -134,8 +140,7 @@ class Trace:
 
     def refined_by_flows(self, depth: int, gain: int) -> None:
         """Record a refinement of a level by flows, which has reduced the objective by `gain`."""
-        if self.cuts:
-            self._report(self._search, min(depth, len(self.levels) - 1))
+        if not self._records(depth):
             return
         self._depth = depth
         self._charge()
@@ -145,6 +150,11 @@ class Trace:
 
     def walked(self, cut: int) -> None:
         """Record the end of a walk with the best cut so far."""
+        if self.cuts:  # the caller may have waited for a walk of another thread
+            self._phase, begin = "search", self._mark
+            self._charge()
+            self.seconds.setdefault(self._phase, 0.0)
+            self._works.append((self.seconds, self._phase, begin, self._mark))
         self._settle()
         self.cuts.append(cut)
         self.levels[0]["cut"] = cut
@@ -196,6 +206,17 @@ class Trace:
             return None
         report, outer = self.progress, self._phase
         return lambda phase, level, count: report(f"{outer}, {phase}", level, count)
+
+    @property
+    def _is_elsewhere(self) -> bool:
+        """Whether the caller is another thread than that of the run."""
+        return threading.get_ident() != self._thread
+
+    def _records(self, depth: int) -> bool:
+        """Whether a level belongs to the first walk; progress of others is only reported."""
+        if self.cuts and not self._is_elsewhere:
+            self._report(self._search, min(depth, len(self.levels) - 1))
+        return not (self.cuts or self._is_elsewhere)
 
     def _charge(self) -> None:
         """Charge the work since the last call to the current phase of the level."""

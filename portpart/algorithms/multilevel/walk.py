@@ -26,7 +26,13 @@ from portpart.algorithms.initial import trivial_partition
 from portpart.algorithms.multilevel.population import Clock, Partition
 from portpart.algorithms.multilevel.problem import Constraints, Problem
 from portpart.algorithms.multilevel.refiners import LevelFlows, level_flows
-from portpart.algorithms.multilevel.search import ONE_WALK, SearchOptions, Walk, search
+from portpart.algorithms.multilevel.search import (
+    ONE_WALK,
+    SearchOptions,
+    Walk,
+    runs_together,
+    search,
+)
 from portpart.algorithms.objectives import total_cost
 from portpart.algorithms.placement import well_placed
 from portpart.algorithms.refinement import FlowOptions, Refiner
@@ -99,6 +105,10 @@ class ByOneDevice:
     def flows(self, problem: Problem, recipe: Recipe, levels: list[Level]) -> LevelFlows | None:
         """Return flow refinement of these levels; None if no level is refined by flows."""
         return level_flows(problem, recipe.flows, [level.graph for level in levels])
+
+    def walks_at_once(self, problem: Problem) -> int:
+        """Return the maximum number of walks at the same time: as many as runs of a small graph."""
+        return runs_together(problem.graph)
 
     def refined(self, problem: Problem, recipe: Recipe, refiner: Refiner, levels: list[Level],
                 fixed: list[Array | None], start: Start) -> tuple[Array, RefinementOutcome]:
@@ -205,7 +215,8 @@ def search_multilevel(problem: Problem, recipe: Recipe) -> Array:
     in_rounds = [walk_of(problem, replace(each, flows=each.flows.in_rounds()))
                  for each in (recipes if wanted.rounds > 0 else ())]
     return search(problem, walks, recipe.search,
-                  lambda found: problem.trace.walked(found.value), in_rounds)
+                  lambda found: problem.trace.walked(found.value), in_rounds,
+                  recipe.ways.walks_at_once(problem))
 
 
 def walk_of(problem: Problem, recipe: Recipe) -> Walk:

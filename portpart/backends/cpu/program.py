@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from portpart.backends import programs
-from portpart.backends.cpu import driver_module
+from portpart.backends.cpu import driver_module, tasks
 from portpart.backends.cpu.compile import loaded, prepared
 from portpart.backends.cpu.driver_module import DRIVE, LOAD, call_back, driver_text, state
 from portpart.backends.programs import Bound
@@ -42,11 +42,11 @@ def run_with_threads(threads: int, work: Callable[..., Result], *arguments: Any)
     """Return ``work(*arguments, threads)``, called inside the parallel region; one thread needs
     none.
 
-    A process made by fork works on its only thread. Afterwards the number that the caller has set
-    for Numba's own loops is restored. The lock is acquired by a plain `with`, which an interrupt
-    cannot break.
+    A process made by fork works on its only thread, and a task on its own. Afterwards the number
+    that the caller has set for Numba's own loops is restored. The lock is acquired by a plain
+    `with`, which an interrupt cannot break.
     """
-    if threads == 1 or os.getpid() != _process:
+    if threads == 1 or os.getpid() != _process or tasks.is_inside():
         return work(*arguments, 1)
     with _parallel_region:
         try:

@@ -6,6 +6,8 @@ Results never depend on the number of threads.
 from __future__ import annotations
 
 import struct
+import threading
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,14 +24,16 @@ from portpart.backends.cpu.driver_module import (
 )
 from portpart.backends.cpu.memory import allocate, available_threads, main_memory
 from portpart.backends.cpu.program import CpuExecutable, launch_objects, run_with_threads
+from portpart.backends.cpu.tasks import is_inside, results_of
 from portpart.backends.language import Kernel
 from portpart.errors import InputError, OutOfMemory
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Callable, Generator, Hashable, Sequence
 
     from numpy.typing import DTypeLike
 
+    from portpart.backends.programs import Result
 
 
 class CpuSpace(programs.ExecutionSpace):
@@ -87,6 +91,23 @@ class CpuSpace(programs.ExecutionSpace):
             _launch(n, kernel, args, weight, 1)
         else:
             run_with_threads(self.threads, _launch, n, kernel, args, weight)
+
+    def run_tasks(self, tasks: Sequence[Callable[[], Result]], at_once: int,
+                  ) -> Generator[Result, None, None]:
+        threads = min(self.threads, at_once, len(tasks))
+        if threads <= 1 or is_inside():
+            yield from super().run_tasks(tasks, at_once)
+            return
+
+        def counted(task: Callable[[], Result]) -> tuple[Result, int, int]:
+            before = self.counters.launches
+            return task(), self.counters.launches - before, threading.get_ident()
+
+        here = threading.get_ident()
+        for result, launches, thread in results_of([partial(counted, task) for task in tasks],
+                                                   threads):
+            self.counters.launches += launches if thread != here else 0
+            yield result
 
     def free_bytes(self) -> int | None:
         return main_memory()

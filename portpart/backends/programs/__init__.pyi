@@ -28,6 +28,7 @@ from .interface import (
     DryRuns as DryRuns,
     Executable as Executable,
     ExecutionSpace as ExecutionSpace,
+    Result as Result,
 )
 from .program import FEW as FEW, MANY as MANY, SOME as SOME, Program as Program
 from .steps import (

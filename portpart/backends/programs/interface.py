@@ -9,10 +9,10 @@ from __future__ import annotations
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
 
     from portpart.backends.programs.steps import Bound
+
+
+Result = TypeVar("Result")
 
 
 class Executable(Protocol):
@@ -220,6 +223,16 @@ class ExecutionSpace(ABC):
     def seconds_between(self, mark: Any, later: Any) -> float:
         """Return the seconds from one mark to a later one; waits for the later one."""
         return float(later - mark)
+
+    def run_tasks(self, tasks: Sequence[Callable[[], Result]], at_once: int,
+                  ) -> Generator[Result, None, None]:
+        """Execute independent tasks and yield their results in the order of the tasks.
+
+        Here one task follows the other, each when its result is requested. A space of several
+        threads may execute up to `at_once` tasks at the same time.
+        """
+        for task in tasks:
+            yield task()
 
     @abstractmethod
     def executable(self, program: Program) -> Executable:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -58,9 +59,27 @@ def test_the_best_run_is_combined_with_the_others_and_goes_through_the_cycles() 
     problem = Problem(dot, Balance(10, 1, 1), 0, Trace(dot.space, dot, None))
     best = search(problem, [walk], SearchOptions(3, 1),
                   lambda found: told.append(found.value))
-    assert walks == [(None, None)] * 3 + [(3, 31), (4, 42), (5, 5)]
+    assert walks == [(None, None)] * 3 + [(3, 32), (4, 41), (5, 5)]
     assert told == [30, 30, 20, 19, 18, 17]
     assert best[0] == 6
+
+
+def test_the_best_two_are_combined_with_the_others_and_then_with_each_other() -> None:
+    """Runs 1 to 6 find 16, 15, ... 11; combinations are never worse than the better partition."""
+    walks: list[tuple[int, int]] = []
+    found = count(1)
+
+    def walk(seed: int, part: Any = None, label: Any = None) -> Partition:
+        if part is None:
+            number = next(found)
+            return Partition(np.full(1, number, np.int32), 1, 17 - number)
+        walks.append((part[0], label[0] % 10))
+        return Partition(part, 1, 99)
+
+    dot = generators.grid_2d(1, 1).to(reference())
+    problem = Problem(dot, Balance(10, 1, 1), 0, Trace(dot.space, dot, None))
+    search(problem, [walk], SearchOptions(6))
+    assert walks == [(6, 4), (5, 3), (6, 2), (5, 1), (6, 5)]
 
 
 def test_runs_take_walks_in_turn_and_the_first_one_goes_on() -> None:
