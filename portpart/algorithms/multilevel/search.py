@@ -9,7 +9,7 @@ the old and the new partition is kept. Rounds of a population may follow.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -148,23 +148,17 @@ def search(problem: Problem, walks: Sequence[Walk], options: SearchOptions,
 def _best_so_far(problem: Problem, walks: Sequence[Walk], options: SearchOptions,
                  in_rounds: Sequence[Walk], at_once: int) -> Steps:
     """Yield the best partition after each walk, and the number of rounds before it."""
-    wanted, walk = problem.constraints, walks[0]
     found: list[Partition] = []
     with closing(_from_scratch(problem, walks, options, at_once)) as partitions:
         for partition in partitions:
             found.append(partition)
             best = min(found, key=_rank)
             yield best, 0
-    with closing(_combinations(problem, walk, found, at_once)) as partitions:
+    with closing(_improved(problem, walks[0], found, options.cycles, at_once)) as partitions:
         for partition in partitions:
             best = min(best, partition, key=_rank)
             yield best, 0
-    for cycle in range(1, options.cycles + 1):
-        if wanted.out_of_time() or (cycle > 2 and problem.space.is_dry_run):
-            break
-        best = min(best, walk(problem.seed + CYCLE_SEEDS * cycle, best.part, best.part), key=_rank)
-        yield best, 0
-    if wanted.rounds > 0:
+    if problem.constraints.rounds > 0:
         yield from _rounds(problem, in_rounds, [best, *found], options, at_once)
 
 
@@ -189,33 +183,41 @@ def _from_scratch(problem: Problem, walks: Sequence[Walk], options: SearchOption
             yield partition
 
 
-def _combinations(problem: Problem, walk: Walk, found: Sequence[Partition],
-                  at_once: int) -> Partitions:
-    """Combine all partitions, and yield each combination.
+def _improved(problem: Problem, walk: Walk, found: Sequence[Partition], cycles: int,
+              at_once: int) -> Partitions:
+    """Improve the best two partitions, both at the same time, and yield each improvement.
 
-    The best two are combined with one other after the other, both at the same time, and in the end
-    with each other. A dry run combines four partitions.
+    They are combined with the others in turn, go through cycles, and are combined with each other.
+    A dry run makes only some steps of a kind.
     """
-    left, space, number = sorted(found, key=_rank), problem.space, 0
-    if space.is_dry_run:
-        del left[4:]
-    heads, others = left[:2], left[2:]
+    dry = problem.space.is_dry_run
+    left, cycles = sorted(found, key=_rank), min(cycles, 2) if dry else cycles
+    heads, others = left[:2], left[2 : 4 if dry else None]
+    numbers = {COMBINATION_SEEDS: count(1), CYCLE_SEEDS: count(1)}
 
-    def combine(seed: int, better: Partition, other: Partition) -> Partition:
-        label = _overlay_of(problem, better, other)
-        return min(better, walk(seed, better.part, label), key=_rank)
+    def partners() -> Iterator[Sequence[Partition | None]]:
+        """Yield what the heads are combined with in each step; None: they go through a cycle."""
+        for first in range(0, len(others), 2):
+            yield others[first : first + 2]
+        together, rest = divmod(cycles, len(heads))
+        yield from [[None] * len(heads)] * together
+        if len(heads) > 1:
+            heads.sort(key=_rank)
+            yield [heads.pop()]
+        yield from [[None]] * rest
 
-    while len(heads) > 1 and not problem.constraints.out_of_time():
-        pairs = list(zip(heads, others))
-        if not pairs:
-            better, other = sorted(heads, key=_rank)
-            pairs = [(better, other)]
-        tasks = [partial(combine, problem.seed + COMBINATION_SEEDS * (number + index), *pair)
-                 for index, pair in enumerate(pairs, 1)]
-        number += len(pairs)
-        if not others:
-            del heads[1:]
-        del others[:2]
+    def improved(seed: int, parent: Partition, other: Partition | None) -> Partition:
+        label = parent.part if other is None else _overlay_of(problem, parent, other)
+        return min(parent, walk(seed, parent.part, label), key=_rank)
+
+    for step in partners():
+        if problem.constraints.out_of_time():
+            return
+        tasks = []
+        for head, other in zip(heads, step):
+            distance = CYCLE_SEEDS if other is None else COMBINATION_SEEDS
+            seed = problem.seed + distance * next(numbers[distance])
+            tasks.append(partial(improved, seed, head, other))
         with closing(_until_late(problem, tasks, at_once)) as partitions:
             for index, partition in enumerate(partitions):
                 heads[index] = partition

@@ -64,8 +64,13 @@ def test_the_best_run_is_combined_with_the_others_and_goes_through_the_cycles() 
     assert best[0] == 6
 
 
-def test_the_best_two_are_combined_with_the_others_and_then_with_each_other() -> None:
-    """Runs 1 to 6 find 16, 15, ... 11; combinations are never worse than the better partition."""
+@pytest.mark.parametrize(("cycles", "between", "after"), [
+    (0, [], []), (1, [], [(6, 6)]), (2, [(6, 6), (5, 5)], []),
+    (5, [(6, 6), (5, 5)] * 2, [(6, 6)])])
+def test_the_best_two_are_combined_with_the_others_and_then_with_each_other(
+    cycles: int, between: list[tuple[int, int]], after: list[tuple[int, int]]
+) -> None:
+    """Runs 1 to 6 find 16, 15, ... 11, and nothing is better; cycles are divided among the two."""
     walks: list[tuple[int, int]] = []
     found = count(1)
 
@@ -78,8 +83,8 @@ def test_the_best_two_are_combined_with_the_others_and_then_with_each_other() ->
 
     dot = generators.grid_2d(1, 1).to(reference())
     problem = Problem(dot, Balance(10, 1, 1), 0, Trace(dot.space, dot, None))
-    search(problem, [walk], SearchOptions(6))
-    assert walks == [(6, 4), (5, 3), (6, 2), (5, 1), (6, 5)]
+    search(problem, [walk], SearchOptions(6, cycles))
+    assert walks == [(6, 4), (5, 3), (6, 2), (5, 1), *between, (6, 5), *after]
 
 
 def test_runs_take_walks_in_turn_and_the_first_one_goes_on() -> None:
