@@ -52,6 +52,19 @@ def test_threads_come_with_the_launch_that_exceeds_the_work_and_not_before():
     assert outcome(code, NUMBA_NUM_THREADS="3") == "3"
 
 
+@pytest.mark.parametrize(("threads", "least"), [(2, 120_000), (3, 75_000), (4, 60_000)])
+def test_few_threads_share_only_large_launches(threads, least):
+    """Work is counted for launches that threads would share."""
+    code = f"""
+    space = backends.space("cpu", threads={threads})
+    iota(space, {least - 1})
+    assert state[WORK] == 0
+    iota(space, {least})
+    print(state[WORK])
+    """
+    assert outcome(code, NUMBA_NUM_THREADS="4") == str(least)
+
+
 def test_one_thread_never_loads_numba():
     code = """
     state[WORK] = WORK_BEFORE_THREADS
