@@ -253,17 +253,17 @@ class SizingSpace(ExecutionSpace):
     def parallel_for(self, n: int, kernel: Kernel, *args: Bound, team: int = 1) -> None:
         """Do nothing."""
 
-    def run_tasks(self, tasks: Sequence[Callable[[], Result]], at_once: int,
+    def run_tasks(self, tasks: Sequence[Callable[[], Result]], max_concurrent: int,
                   ) -> Generator[Result, None, None]:
-        """Run one after the other, beside as many bytes as tasks at the same time would take."""
-        others, of_one = min(self.threads, at_once, len(tasks)) - 1, 0
+        """Run task after task, and add the bytes that others take at the same time."""
+        others, of_one = min(self.threads, max_concurrent, len(tasks)) - 1, 0
         for task in tasks:
-            begin, beside = self.live, others * of_one
-            self.live += beside
+            begin, of_others = self.live, others * of_one
+            self.live += of_others
             self.highest = self.live
             result = task()
-            self.live -= beside
-            of_one = max(of_one, self.highest - beside - begin)
+            self.live -= of_others
+            of_one = max(of_one, self.highest - of_others - begin)
             yield result
 
     def executable(self, program: Program) -> Executable:

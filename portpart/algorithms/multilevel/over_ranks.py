@@ -73,7 +73,7 @@ class OverRanks(ByOneDevice):
         """Return an empty context: the refiner depends on the levels."""
         return nullcontext()
 
-    def walks_at_once(self, problem: Problem) -> int:
+    def max_concurrent_walks(self, problem: Problem) -> int:
         """Return 1: ranks communicate in the order of the steps of a walk."""
         return 1
 

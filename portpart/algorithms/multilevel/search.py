@@ -42,7 +42,7 @@ RUN_SEEDS, COMBINATION_SEEDS, CYCLE_SEEDS = 10**9, 10**6, 10**3
 ROUND_SEEDS = 2**62
 """Upper limit of the seeds of walks in rounds, as for callers' seeds."""
 
-ROUNDS_AT_ONCE = 4
+CONCURRENT_ROUNDS = 4
 """Number of rounds whose partitions may be made at the same time."""
 
 MANY_RUNS_WORK = 2**22
@@ -110,7 +110,7 @@ class Walk(Protocol):
 
 def search(problem: Problem, walks: Sequence[Walk], options: SearchOptions,
            found_one: Callable[[Partition], None] = lambda found: None,
-           in_rounds: Sequence[Walk] = (), at_once: int = 1) -> Array:
+           in_rounds: Sequence[Walk] = (), max_concurrent: int = 1) -> Array:
     """Return the best partition of walks from scratch, combinations, cycles and rounds.
 
     With an initial partition there are one walk and cycles. Time is checked before each further
@@ -127,12 +127,13 @@ def search(problem: Problem, walks: Sequence[Walk], options: SearchOptions,
         Called with the best partition after each walk.
     in_rounds : sequence of callable
         Walks for rounds; each round draws one. By default `walks`.
-    at_once : int
+    max_concurrent : int
         Maximum number of walks at the same time.
     """
     found, clock = None, problem.constraints.out_of_time
     try:
-        with closing(_best_so_far(problem, walks, options, in_rounds or walks, at_once)) as steps:
+        with closing(_best_so_far(problem, walks, options, in_rounds or walks,
+                                  max_concurrent)) as steps:
             for found in steps:
                 found_one(found[0])
                 if isinstance(clock, Clock):
@@ -146,24 +147,24 @@ def search(problem: Problem, walks: Sequence[Walk], options: SearchOptions,
 
 
 def _best_so_far(problem: Problem, walks: Sequence[Walk], options: SearchOptions,
-                 in_rounds: Sequence[Walk], at_once: int) -> Steps:
+                 in_rounds: Sequence[Walk], max_concurrent: int) -> Steps:
     """Yield the best partition after each walk, and the number of rounds before it."""
     found: list[Partition] = []
-    with closing(_from_scratch(problem, walks, options, at_once)) as partitions:
+    with closing(_from_scratch(problem, walks, options, max_concurrent)) as partitions:
         for partition in partitions:
             found.append(partition)
             best = min(found, key=_rank)
             yield best, 0
-    with closing(_improved(problem, walks[0], found, options.cycles, at_once)) as partitions:
+    with closing(_improved(problem, walks[0], found, options.cycles, max_concurrent)) as partitions:
         for partition in partitions:
             best = min(best, partition, key=_rank)
             yield best, 0
     if problem.constraints.rounds > 0:
-        yield from _rounds(problem, in_rounds, [best, *found], options, at_once)
+        yield from _rounds(problem, in_rounds, [best, *found], options, max_concurrent)
 
 
 def _from_scratch(problem: Problem, walks: Sequence[Walk], options: SearchOptions,
-                  at_once: int) -> Partitions:
+                  max_concurrent: int) -> Partitions:
     """Yield the partitions of walks from scratch, or of one from the initial partition."""
     seed, wanted, space = problem.seed, problem.constraints, problem.space
     runs = options.runs_on(problem.graph) if wanted.initial is None else 1
@@ -177,14 +178,14 @@ def _from_scratch(problem: Problem, walks: Sequence[Walk], options: SearchOption
         return walks[number % len(walks)](seed + RUN_SEEDS * number)
 
     with closing(_until_late(problem, [partial(run, each) for each in range(runs)],
-                             at_once)) as partitions:
+                             max_concurrent)) as partitions:
         for partition in partitions:
             found.append(partition)
             yield partition
 
 
 def _improved(problem: Problem, walk: Walk, found: Sequence[Partition], cycles: int,
-              at_once: int) -> Partitions:
+              max_concurrent: int) -> Partitions:
     """Improve the best two partitions, both at the same time, and yield each improvement.
 
     They are combined with the others in turn, go through cycles, and are combined with each other.
@@ -218,16 +219,16 @@ def _improved(problem: Problem, walk: Walk, found: Sequence[Partition], cycles: 
             distance = CYCLE_SEEDS if other is None else COMBINATION_SEEDS
             seed = problem.seed + distance * next(numbers[distance])
             tasks.append(partial(improved, seed, head, other))
-        with closing(_until_late(problem, tasks, at_once)) as partitions:
+        with closing(_until_late(problem, tasks, max_concurrent)) as partitions:
             for index, partition in enumerate(partitions):
                 heads[index] = partition
                 yield partition
 
 
 def _until_late(problem: Problem, tasks: Sequence[Callable[[], Partition]],
-                at_once: int) -> Partitions:
+                max_concurrent: int) -> Partitions:
     """Yield the partitions of tasks in order, until time is over."""
-    with closing(problem.space.run_tasks(tasks, at_once)) as partitions:
+    with closing(problem.space.run_tasks(tasks, max_concurrent)) as partitions:
         for number, partition in enumerate(partitions, 1):
             yield partition
             if number < len(tasks) and problem.constraints.out_of_time():
@@ -235,27 +236,27 @@ def _until_late(problem: Problem, tasks: Sequence[Callable[[], Partition]],
 
 
 def _rounds(problem: Problem, walks: Sequence[Walk], found: list[Partition],
-            options: SearchOptions, at_once: int) -> Steps:
+            options: SearchOptions, max_concurrent: int) -> Steps:
     """Yield the same for the rounds of a population that begins with the partitions found.
 
-    The partitions of `ROUNDS_AT_ONCE` rounds are made from the same population.
+    The partitions of `CONCURRENT_ROUNDS` rounds are made from the same population.
     """
-    population, trace = Population(problem, options.population, ROUNDS_AT_ONCE), problem.trace
+    population, trace = Population(problem, options.population, CONCURRENT_ROUNDS), problem.trace
     for each in found:
         population.add(each)
     if problem.space.is_dry_run:
         best = population.members[0]
         label = overlay(problem.space, best.part, best.part, problem.num_blocks)
         again = partial(walks[0], 0, best.part, label)
-        for child in problem.space.run_tasks([again, again], at_once):
+        for child in problem.space.run_tasks([again, again], max_concurrent):
             population.differing(child.part)
         return
     rounds = problem.constraints.rounds
-    for first in count(1, ROUNDS_AT_ONCE):
-        numbers = [each for each in range(first, first + ROUNDS_AT_ONCE) if each <= rounds]
+    for first in count(1, CONCURRENT_ROUNDS):
+        numbers = [each for each in range(first, first + CONCURRENT_ROUNDS) if each <= rounds]
         tasks = [partial(_child, problem, walks, population.members, options.population,
                          Draws(problem.seed, number)) for number in numbers]
-        with closing(problem.space.run_tasks(tasks, at_once)) as children:
+        with closing(problem.space.run_tasks(tasks, max_concurrent)) as children:
             for number in numbers:
                 if population.members[0].rank == (-1, 0):
                     trace.ended = "optimum"
@@ -265,7 +266,7 @@ def _rounds(problem: Problem, walks: Sequence[Walk], found: list[Partition],
                 population.add(child)
                 trace.ended_round(kind, child.value, population.members[0].value)
                 yield population.members[0], number
-        if len(numbers) < ROUNDS_AT_ONCE:
+        if len(numbers) < CONCURRENT_ROUNDS:
             return
 
 

@@ -106,7 +106,7 @@ class ByOneDevice:
         """Return flow refinement of these levels; None if no level is refined by flows."""
         return level_flows(problem, recipe.flows, [level.graph for level in levels])
 
-    def walks_at_once(self, problem: Problem) -> int:
+    def max_concurrent_walks(self, problem: Problem) -> int:
         """Return the maximum number of walks at the same time: as many as runs of a small graph."""
         return runs_together(problem.graph)
 
@@ -216,7 +216,7 @@ def search_multilevel(problem: Problem, recipe: Recipe) -> Array:
                  for each in (recipes if wanted.rounds > 0 else ())]
     return search(problem, walks, recipe.search,
                   lambda found: problem.trace.walked(found.value), in_rounds,
-                  recipe.ways.walks_at_once(problem))
+                  recipe.ways.max_concurrent_walks(problem))
 
 
 def walk_of(problem: Problem, recipe: Recipe) -> Walk:

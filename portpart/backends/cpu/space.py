@@ -92,11 +92,11 @@ class CpuSpace(programs.ExecutionSpace):
         else:
             run_with_threads(self.threads, _launch, n, kernel, args, weight)
 
-    def run_tasks(self, tasks: Sequence[Callable[[], Result]], at_once: int,
+    def run_tasks(self, tasks: Sequence[Callable[[], Result]], max_concurrent: int,
                   ) -> Generator[Result, None, None]:
-        threads = min(self.threads, at_once, len(tasks))
+        threads = min(self.threads, max_concurrent, len(tasks))
         if threads <= 1 or is_inside():
-            yield from super().run_tasks(tasks, at_once)
+            yield from super().run_tasks(tasks, max_concurrent)
             return
 
         def counted(task: Callable[[], Result]) -> tuple[Result, int, int]:

@@ -224,12 +224,12 @@ class ExecutionSpace(ABC):
         """Return the seconds from one mark to a later one; waits for the later one."""
         return float(later - mark)
 
-    def run_tasks(self, tasks: Sequence[Callable[[], Result]], at_once: int,
+    def run_tasks(self, tasks: Sequence[Callable[[], Result]], max_concurrent: int,
                   ) -> Generator[Result, None, None]:
         """Execute independent tasks and yield their results in the order of the tasks.
 
         Here one task follows the other, each when its result is requested. A space of several
-        threads may execute up to `at_once` tasks at the same time.
+        threads may execute up to `max_concurrent` tasks at the same time.
         """
         for task in tasks:
             yield task()

@@ -53,23 +53,24 @@ def test_results_come_in_the_order_of_the_tasks() -> None:
     assert not helpers()
 
 
-@pytest.mark.parametrize(("threads", "at_once", "tasks", "expected"), [
+@pytest.mark.parametrize(("threads", "max_concurrent", "tasks", "expected"), [
     (3, 8, 6, 3), (4, 2, 6, 2), (4, 8, 2, 2)])
 def test_as_many_tasks_run_at_once_as_there_are_threads_and_the_caller_allows(
-    threads: int, at_once: int, tasks: int, expected: int
+    threads: int, max_concurrent: int, tasks: int, expected: int
 ) -> None:
     """Each waits for as many as are expected, and no more than these threads execute tasks."""
     space, arrived = CpuSpace(threads), threading.Barrier(expected)
-    used = list(space.run_tasks([partial(until, arrived)] * tasks, at_once))
+    used = list(space.run_tasks([partial(until, arrived)] * tasks, max_concurrent))
     assert len(set(used)) == expected
     assert used[0] == threading.get_ident()
 
 
-@pytest.mark.parametrize(("threads", "at_once"), [(1, 8), (4, 1)])
-def test_one_at_a_time_begins_when_its_result_is_requested(threads: int, at_once: int) -> None:
+@pytest.mark.parametrize(("threads", "max_concurrent"), [(1, 8), (4, 1)])
+def test_one_at_a_time_begins_when_its_result_is_requested(threads: int,
+                                                           max_concurrent: int) -> None:
     begun: list[int] = []
     tasks: list[Callable[[], None]] = [partial(begun.append, each) for each in range(3)]
-    results = CpuSpace(threads).run_tasks(tasks, at_once)
+    results = CpuSpace(threads).run_tasks(tasks, max_concurrent)
     for each in range(3):
         assert begun == list(range(each))
         next(results)

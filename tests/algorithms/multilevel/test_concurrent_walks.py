@@ -82,8 +82,8 @@ def test_an_error_in_progress_ends_all_walks() -> None:
     assert not [each for each in threading.enumerate() if each.name.startswith("portpart")]
 
 
-@pytest.mark.parametrize(("at_once", "threads"), [(1, 1), (2, 2), (5, 4)])
-def test_the_best_after_each_walk_is_told_in_the_order_of_the_walks(at_once: int,
+@pytest.mark.parametrize(("max_concurrent", "threads"), [(1, 1), (2, 2), (5, 4)])
+def test_the_best_after_each_walk_is_told_in_the_order_of_the_walks(max_concurrent: int,
                                                                     threads: int) -> None:
     problem = problem_of(MESH, CpuSpace(4))
     values, used, told = {1: 50, 10**9 + 1: 40, 2 * 10**9 + 1: 45, 3 * 10**9 + 1: 30}, set(), []
@@ -97,7 +97,7 @@ def test_the_best_after_each_walk_is_told_in_the_order_of_the_walks(at_once: int
         return Partition(np.full(MESH.num_vertices, values[seed], np.int32), 1, values[seed])
 
     part = search(problem, [walk], SearchOptions(runs=4),
-                  lambda found: told.append(found.value), at_once=at_once)
+                  lambda found: told.append(found.value), max_concurrent=max_concurrent)
     assert told == [50, 40, 40, 30, 30, 30, 30]
     assert part[0] == 30
     assert len(used) == threads
