@@ -58,9 +58,9 @@ class SearchOptions:
     """A search by several walks."""
 
     runs: int = option(
-        1, "Number of partitions from scratch, which are combined with the best one.", min=1)
+        1, "Number of partitions from scratch, which are combined.", min=1)
     cycles: int = option(
-        0, "Number of times that the result is coarsened inside its blocks and refined "
+        0, "Number of times that a result is coarsened inside its blocks and refined "
         "again.", min=0)
     population: int = option(
         0, "Number of partitions that the rounds of `rounds=` keep and combine; 0: no rounds.",
@@ -95,6 +95,7 @@ def runs_together(graph: WithMeasures) -> int:
 ONE_WALK = SearchOptions()
 
 Partitions = Generator[Partition, None, None]
+"""Yields the partition of each walk."""
 
 Steps = Generator[tuple[Partition, int], None, None]
 """Yields the best partition after each walk, and the number of rounds before it."""

@@ -92,6 +92,29 @@ def test_a_child_takes_the_place_of_the_worse_one_that_is_most_like_it() -> None
         [2, 9], [6], [8]]
 
 
+@pytest.mark.parametrize("spare", [1, 4])
+def test_a_replaced_partition_is_kept_until_as_many_others_are_added(spare: int) -> None:
+    """The children of several rounds have parents of the same population."""
+    path = generators.grid_2d(1, 20)
+    population = Population(problem_of(path, reference()), 2, spare)
+    added = 0
+
+    def add_better() -> None:
+        nonlocal added
+        added += 1
+        population.add(Partition(np.full(20, added, np.int32), 1, 100 - added))
+
+    add_better()
+    add_better()
+    for _ in range(3 * spare):
+        parents = list(population.members)
+        before = [each.part.copy() for each in parents]
+        for _ in range(spare):
+            add_better()
+            assert [list(each.part) for each in parents] == [list(part) for part in before]
+        assert population.members[0].value == 100 - added
+
+
 def test_what_is_drawn_depends_on_the_seed_and_the_round_alone() -> None:
     assert [Draws(3, 7).below(10**6) for _ in range(2)] == [Draws(3, 7).below(10**6)] * 2
     firsts = {Draws(seed, number).below(10**9) for seed in range(20) for number in range(20)}
