@@ -50,6 +50,10 @@ MANY_RUNS_WORK = 2**22
 pins, where a vertex counts as `WORK_OF_VERTEX` of them.
 """
 
+LEAST_CONCURRENT_WORK = 2**10
+"""A run that processes fewer is mostly Python code, which threads cannot execute at the same time.
+"""
+
 WORK_OF_VERTEX = 8
 
 
@@ -86,10 +90,19 @@ class SearchOptions:
         return max(self.runs, min(self.max_runs, runs_together(graph)))
 
 
+def work_of(graph: WithMeasures) -> int:
+    """Return the work of a run on a graph, in arcs or pins."""
+    return graph.whole.num_entries + WORK_OF_VERTEX * graph.whole.num_vertices
+
+
 def runs_together(graph: WithMeasures) -> int:
     """Return the number of runs on a graph that process at most `MANY_RUNS_WORK` together."""
-    work = graph.whole.num_entries + WORK_OF_VERTEX * graph.whole.num_vertices
-    return MANY_RUNS_WORK // max(1, work)
+    return MANY_RUNS_WORK // max(1, work_of(graph))
+
+
+def concurrent_runs(graph: WithMeasures) -> int:
+    """Return the maximum number of runs on a graph at the same time."""
+    return runs_together(graph) if work_of(graph) >= LEAST_CONCURRENT_WORK else 1
 
 
 ONE_WALK = SearchOptions()

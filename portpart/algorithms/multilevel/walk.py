@@ -30,7 +30,7 @@ from portpart.algorithms.multilevel.search import (
     ONE_WALK,
     SearchOptions,
     Walk,
-    runs_together,
+    concurrent_runs,
     search,
 )
 from portpart.algorithms.objectives import total_cost
@@ -107,8 +107,8 @@ class ByOneDevice:
         return level_flows(problem, recipe.flows, [level.graph for level in levels])
 
     def max_concurrent_walks(self, problem: Problem) -> int:
-        """Return the maximum number of walks at the same time: as many as runs of a small graph."""
-        return runs_together(problem.graph)
+        """Return the maximum number of walks at the same time; only small graphs have several."""
+        return concurrent_runs(problem.graph)
 
     def refined(self, problem: Problem, recipe: Recipe, refiner: Refiner, levels: list[Level],
                 fixed: list[Array | None], start: Start) -> tuple[Array, RefinementOutcome]:

@@ -11,7 +11,12 @@ import pytest
 import portpart
 from portpart import generators
 from portpart.algorithms.multilevel import Partition, SearchOptions
-from portpart.algorithms.multilevel.search import MANY_RUNS_WORK, runs_together, search
+from portpart.algorithms.multilevel.search import (
+    MANY_RUNS_WORK,
+    concurrent_runs,
+    runs_together,
+    search,
+)
 from portpart.backends.cpu import CpuSpace
 from tests.algorithms.multilevel.test_rounds import problem_of
 
@@ -110,3 +115,10 @@ def test_walks_at_once_process_as_much_as_runs_of_a_small_graph() -> None:
         count = runs_together(graph)
         assert count * work <= MANY_RUNS_WORK < (count + 1) * work
     assert runs_together(generators.grid_2d(800)) == 0
+
+
+def test_tiny_graphs_have_one_walk_at_a_time() -> None:
+    """Those of which a walk takes little more than its Python code."""
+    for tiny, small in ((generators.delaunay(60), generators.delaunay(100)),
+                        (generators.netlist(80), generators.netlist(100))):
+        assert concurrent_runs(tiny) == 1 < concurrent_runs(small)
