@@ -46,6 +46,7 @@ def run_with_threads(threads: int, work: Callable[..., Result], *arguments: Any)
     that the caller has set for Numba's own loops is restored. The lock is acquired by a plain
     `with`, which an interrupt cannot break.
     """
+    tasks.end_if_not_needed()
     if threads == 1 or os.getpid() != _process or tasks.is_inside():
         return work(*arguments, 1)
     with _parallel_region:

@@ -27,17 +27,14 @@ _place = _Place()
 
 
 def is_inside() -> bool:
-    """Whether the calling thread executes a task, and so must use no other thread.
+    """Whether the calling thread executes a task, and so must use no other thread."""
+    return _place.over is not None
 
-    Raises
-    ------
-    NotNeeded
-        If the result of the task is not needed any more.
-    """
-    over = _place.over
-    if over is not None and over.is_set():
+
+def end_if_not_needed() -> None:
+    """Raise `NotNeeded` in a task whose result is not needed any more."""
+    if _place.over is not None and _place.over.is_set():
         raise NotNeeded
-    return over is not None
 
 
 def results_of(tasks: Sequence[Callable[[], Result]], threads: int) -> Iterator[Result]:

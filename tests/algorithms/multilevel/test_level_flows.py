@@ -58,7 +58,7 @@ def test_presets_use_flows_on_some_levels_or_all(monkeypatch: pytest.MonkeyPatch
     assert sizes == []
     portpart.partition(graph, 4)
     assert sizes == [6000]
-    result = portpart.partition(graph, 4, preset="strong")
+    result = portpart.partition(graph, 4, preset="strong", threads=1)  # one walk at a time
     levels = [level["vertices"] for level in result.stats["levels"]]
     assert sizes[1 : 1 + len(levels)] == levels[::-1]
 
@@ -74,8 +74,8 @@ def test_gains_of_flows_are_reported() -> None:
 
 def test_large_levels_do_without(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes, graph = watched(monkeypatch), generators.delaunay(6000)
-    result = portpart.partition(graph, 4, preset=changed(PRESETS["strong"],
-                                                         {"flows.max_level": 15_000}))
+    preset = changed(PRESETS["strong"], {"flows.max_level": 15_000})
+    result = portpart.partition(graph, 4, preset=preset, threads=1)  # one walk at a time
     small = [level["vertices"] for level in result.stats["levels"] if level["arcs"] <= 15_000]
     assert 0 < len(small) < len(result.stats["levels"])
     assert sizes[: len(small)] == small[::-1]
