@@ -10,6 +10,8 @@ from portpart import backends
 from portpart.algorithms.coarsening.clusters import Clusters
 from portpart.algorithms.coarsening.matching import matched_clusters
 from portpart.algorithms.coarsening.options import MatchingOptions
+from portpart.algorithms.objectives.bitset_connectivity import LISTED
+from portpart.algorithms.objectives.pin_state import BITS
 from portpart.backends.cuda.requirements import check_program
 from portpart.backends.language import Kernel
 from portpart.backends.language.parameters import KernelParameter
@@ -27,9 +29,19 @@ def reference() -> ExecutionSpace:
 
 
 def check_rooms(space: ExecutionSpace) -> None:
-    """All programs that a space has fit into the shared memory of a GPU's blocks."""
+    """All programs that a space has fit into the shared memory of a GPU's blocks.
+
+    Programs in which a single lane lists the blocks of a vertex are not among those of a GPU.
+    """
     for program, _ in space._executables.values():
-        check_program(program)
+        if not any(lists_blocks(step.kernel) for step in program.launches()):
+            check_program(program)
+
+
+def lists_blocks(kernel: Kernel) -> bool:
+    """Whether a single lane lists the blocks of a vertex in its scratch memory."""
+    blocks = kernel.team_arrays.get("connections_blocks")
+    return blocks is not None and blocks.size == LISTED + BITS
 
 
 def launch(space: ExecutionSpace, count: int, kernel: Kernel, arrays: dict[str, Any],

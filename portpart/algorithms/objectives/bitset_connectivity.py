@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from portpart.algorithms.objectives.connectivity import ConnectivityTable
+from portpart.algorithms.objectives.connectivity import Connectivity, ConnectivityTable
+from portpart.algorithms.objectives.objective import BestTarget
 from portpart.algorithms.objectives.pin_state import BITS, NetRows, bit_of
 from portpart.backends import language as kl
 
@@ -167,3 +168,86 @@ def add_nets_of_one_word(begin, end, here, first, graph: NetRows, connections: C
     else:
         staying = add_nets_of_lanes(begin, end, here, first, graph, connections, net_cost, apart)
     return staying
+
+
+# A single lane lists the blocks that it reaches, and needs no second visit of the nets ---------
+
+LISTED = 1
+"""Where the list of blocks begins in `ConnectivityTable.blocks`; its length is before it."""
+
+
+@kl.device
+def reach_blocks(blocks, connections: ConnectivityTable):
+    """Append blocks that no earlier net leads to, and clear their sums."""
+    left = kl.uint64(blocks)
+    count = kl.int64(connections.blocks[0])
+    while left != 0:
+        block = kl.ctz(left)
+        connections.blocks[LISTED + count] = kl.int32(block)
+        connections.weights[block] = 0
+        connections.weights[STAYING + block] = 0
+        count += 1
+        left &= left - kl.uint64(1)
+    connections.blocks[0] = kl.int32(count)
+
+
+@kl.device
+def list_blocks(v, first, graph: NetRows, part, connections: ConnectivityTable, num_blocks,
+                net_cost: kl.StaticValue):
+    """Add up the connectivity of v to each block, apart for nets that stay; list the blocks."""
+    bit = bit_of(part[v])
+    reached = kl.uint64(0)
+    staying = kl.int64(0)
+    connections.blocks[0] = 0
+    for place in range(graph.begin[v], graph.end[v]):
+        net = kl.int64(graph.targets[place])
+        alone = graph.sets.bits[2 * net + 1] & bit
+        blocks = kl.uint64(graph.sets.bits[2 * net] & ~alone)
+        connection = connection_to_others(blocks, kl.value_or(graph.nets.weights, net, 1), net_cost)
+        if connection != 0:
+            reach_blocks(blocks & ~reached, connections)
+            reached |= blocks
+            add_to_blocks(blocks, connection, place_of(alone, 0, True), connections)
+        staying += connection * kl.int64(alone == 0)
+    connections.weights[BOTH_KINDS] = staying
+    return num_blocks
+
+
+@kl.device
+def number_listed(v, first, end, graph: NetRows, connections: ConnectivityTable):
+    """Return the number of candidates."""
+    return kl.int64(connections.blocks[0])
+
+
+@kl.device
+def block_listed(j, v, first, end, graph: NetRows, part, connections: ConnectivityTable):
+    """Return candidate j."""
+    return connections.blocks[LISTED + j]
+
+
+@kl.device
+def weight_listed(j, count, v, block, first, end, graph: NetRows, connections: ConnectivityTable):
+    """Return the connectivity of v to candidate j."""
+    return kl.int64(connections.weights[block]) + kl.int64(connections.weights[STAYING + block])
+
+
+@kl.device
+def note_loss_of_listed(connections: ConnectivityTable, found: BestTarget):
+    """found.own = the cost of nets that the vertex adds to its best block if it moves there.
+
+    That is the weight of all nets that stay, except those that lead to that block.
+    """
+    loss = kl.int64(0)
+    if found.block >= 0:
+        loss = kl.int64(connections.weights[BOTH_KINDS])
+        for j in range(connections.blocks[0]):
+            if connections.blocks[LISTED + j] == found.block:
+                loss -= connections.weights[STAYING + found.block]
+    found.own = loss
+    return loss
+
+
+def listed_connectivity(net_cost: kl.DeviceFunction) -> Connectivity:
+    """Return the connectivity that a single lane lists, for a net cost."""
+    return Connectivity(list_blocks.bound(net_cost=net_cost), number_listed, block_listed,
+                        weight_listed, LISTED + BITS, BOTH_KINDS + 1)

@@ -9,12 +9,19 @@ the value of a block is the sum of these (`net_connectivity.py`), as for the cut
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from portpart.algorithms.objectives import objective
-from portpart.algorithms.objectives.bitset_connectivity import AT_ONCE, AtOnce, net_at, weight_at
+from portpart.algorithms.objectives.bitset_connectivity import (
+    AT_ONCE,
+    AtOnce,
+    listed_connectivity,
+    net_at,
+    note_loss_of_listed,
+    weight_at,
+)
 from portpart.algorithms.objectives.cut import COUNTING_TEAM, mean_of_admitted, one_distance
 from portpart.algorithms.objectives.hub_connectivity import (
     SUMMED_CONNECTIVITY,
@@ -23,13 +30,13 @@ from portpart.algorithms.objectives.hub_connectivity import (
     weight_of_split,
 )
 from portpart.algorithms.objectives.net_connectivity import counted_connectivity, net_connection
-from portpart.algorithms.objectives.pin_state import NetRows, bit_of, is_alone, is_present
+from portpart.algorithms.objectives.pin_state import BITS, NetRows, bit_of, is_alone, is_present
 from portpart.backends import language as kl
 from portpart.errors import InputError
 from portpart.graphs import MAX_TOTAL_WEIGHT, Hypergraph
 
-MAX_LOW_DEGREE = 256
-"""Maximum number of nets of a vertex that is no hub, for the smallest team."""
+MAX_LOW_DEGREE, LONE_LANE_DEGREE = 128, 256
+"""Maximum number of nets of a vertex for a small team, and for a device with one lane."""
 
 MAX_ROUNDS = 4
 """Maximum number of nets per lane of a small team.
@@ -161,9 +168,14 @@ def note_losses(v, graph: NetRows, part, found: objective.BestTarget, net_cost: 
 
 
 def low_degree_limit(shape: objective.Shape) -> int:
-    """Return the maximum number of nets of a vertex with few nets."""
-    several = min(MAX_LOW_DEGREE, MAX_ROUNDS * shape.team)
-    return MAX_LOW_DEGREE if shape.widest_team == 1 else several
+    """Return the maximum number of nets of a vertex with few nets.
+
+    A single lane lists blocks, if a word has all of them and its sums are small.
+    """
+    if shape.widest_team == 1:
+        lists = shape.num_blocks <= BITS and shape.counter is kl.int32
+        return LONE_LANE_DEGREE if lists else MAX_LOW_DEGREE
+    return min(MAX_LOW_DEGREE, MAX_ROUNDS * shape.team)
 
 
 def net_objective(name: str) -> objective.Objective:
@@ -171,9 +183,22 @@ def net_objective(name: str) -> objective.Objective:
     return OBJECTIVES[name]
 
 
+@dataclass(frozen=True)
+class LowDegreeOnNets:
+    """A function from the maximum degree to the block score for such vertices."""
+
+    net_cost: kl.DeviceFunction
+
+    def __call__(self, max_degree: int) -> objective.BlockScore:
+        if max_degree > MAX_LOW_DEGREE:
+            return objective.BlockScore(listed_connectivity(self.net_cost),
+                                        note=note_loss_of_listed)
+        return objective.BlockScore(counted_connectivity(self.net_cost))
+
+
 def _objective(name: str, net_cost: kl.DeviceFunction) -> objective.Objective:
     counted = objective.BlockScore(counted_connectivity(net_cost))
-    rules = objective.Rules(name, one_distance, True, mean_of_admitted, lambda max_degree: counted,
+    rules = objective.Rules(name, one_distance, True, mean_of_admitted, LowDegreeOnNets(net_cost),
                             counted, COUNTING_TEAM, is_boundary=is_split,
                             note=note_losses.bound(net_cost=net_cost), net_cost=net_cost)
     rules = replace(rules, summed=replace(

@@ -54,10 +54,13 @@ class BlockScore(Static):
     value : DeviceFunction or None
         ``value(block, count, v, graph, part, connections, tables)``: the value of a block for v,
         which has `count` candidates.  If None, it is the weight of the arcs into the block.
+    note : DeviceFunction or None
+        ``note(connections, found)``: does what `Rules.note` does with the data of a connectivity.
     """
 
     connectivity: Connectivity
     value: DeviceFunction | None = None
+    note: DeviceFunction | None = None
 
 
 @dataclass(frozen=True)

@@ -238,6 +238,7 @@ class LanesSpace(HostCudaSpace):
     def __init__(self, lanes: int, seed: int = 0, watching: Collection[str] = ()) -> None:
         super().__init__()
         self.lanes, self.random, self.watching = lanes, random.Random(seed), watching
+        self.widest_team = max(lanes, type(self).widest_team)
         self.launched: Counter[str] = Counter()
 
     def parallel_for(self, n: int, kernel: Kernel, *args: Any, team: int = 1) -> None:

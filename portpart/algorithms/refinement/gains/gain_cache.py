@@ -109,7 +109,9 @@ def refresh_gain(v, graph: Csr, state: Deciding, connections: objectives.Connect
         is_boundary = search.rules.is_boundary(v, graph, state.moves.part)
     if is_boundary:
         best_candidate(v, graph, state, connections, tables, found, search)
-        if search.rules.note:
+        if search.valuation.note:
+            search.valuation.note(connections, found)
+        elif search.rules.note:
             search.rules.note(v, graph, state.moves.part, found)
         if kl.lane() == 0:
             keep_best_target(v, state.moves, state.cache, state.active, state.blocks, tables, found,
