@@ -235,7 +235,7 @@ def weight_listed(j, count, v, block, first, end, graph: NetRows, connections: C
 def note_loss_of_listed(connections: ConnectivityTable, found: BestTarget):
     """found.own = the cost of nets that the vertex adds to its best block if it moves there.
 
-    That is the weight of all nets that stay, except those that lead to that block.
+    That is the weight of the nets that stay and do not lead to that block.
     """
     loss = kl.int64(0)
     if found.block >= 0:

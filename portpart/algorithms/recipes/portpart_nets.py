@@ -116,8 +116,10 @@ PRESETS = {
     "strong": STRONG,
     "best": changed(STRONG, {
         "coarsening.min_coarsest": 1536, "clustering.growth": 4.0,
-        "initial.growing.twice_up_to": 64, "flows.max_entries": 2**20,
-        "search.runs": 5, "search.cycles": 2, "search.population": 24}),
+        "initial.growing.twice_up_to": 64,
+        "refinement.coarse.tolerance": 0.9995, "refinement.coarse.stall_limit": 20,
+        "flows.max_entries": 2**20,
+        "search.runs": 4, "search.cycles": 2, "search.population": 24}),
 }
 
 SLOW_GROWTH = {"clustering.growth": 3.0, "clustering.skewed_growth": 3.0}
