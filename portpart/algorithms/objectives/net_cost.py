@@ -170,11 +170,10 @@ def note_losses(v, graph: NetRows, part, found: objective.BestTarget, net_cost: 
 def low_degree_limit(shape: objective.Shape) -> int:
     """Return the maximum number of nets of a vertex with few nets.
 
-    A single lane lists blocks, if a word has all of them and its sums are small.
+    A single lane lists blocks, if a word has all of them.
     """
     if shape.widest_team == 1:
-        lists = shape.num_blocks <= BITS and shape.counter is kl.int32
-        return LONE_LANE_DEGREE if lists else MAX_LOW_DEGREE
+        return LONE_LANE_DEGREE if shape.num_blocks <= BITS else MAX_LOW_DEGREE
     return min(MAX_LOW_DEGREE, MAX_ROUNDS * shape.team)
 
 
