@@ -170,17 +170,29 @@ def add_nets_of_one_word(begin, end, here, first, graph: NetRows, connections: C
     return staying
 
 
-# A single lane lists the blocks that it reaches, and needs no second visit of the nets ---------
+# A single lane lists the blocks around a vertex, and need not clear and examine all blocks ------
 
 LISTED = 1
 """Where the list of blocks begins in `ConnectivityTable.blocks`; its length is before it."""
 
 
 @kl.device
-def reach_blocks(blocks, connections: ConnectivityTable):
-    """Append blocks that no earlier net leads to, and clear their sums."""
-    left = kl.uint64(blocks)
-    count = kl.int64(connections.blocks[0])
+def blocks_around(v, bit, graph: NetRows):
+    """Return the blocks of other pins of v's nets; `bit` is that of v's block."""
+    blocks = kl.uint64(0)
+    for place in range(graph.begin[v], graph.end[v]):
+        net = kl.int64(graph.targets[place])
+        blocks |= graph.sets.bits[2 * net] & ~(graph.sets.bits[2 * net + 1] & bit)
+    return blocks
+
+
+@kl.device
+def list_blocks(v, first, graph: NetRows, part, connections: ConnectivityTable, num_blocks,
+                net_cost: kl.StaticValue):
+    """List the blocks around v, and add up its connectivity to each, apart for nets that stay."""
+    here = kl.int64(part[v])
+    left = kl.uint64(blocks_around(v, bit_of(here), graph))
+    count = kl.int64(0)
     while left != 0:
         block = kl.ctz(left)
         connections.blocks[LISTED + count] = kl.int32(block)
@@ -189,27 +201,9 @@ def reach_blocks(blocks, connections: ConnectivityTable):
         count += 1
         left &= left - kl.uint64(1)
     connections.blocks[0] = kl.int32(count)
-
-
-@kl.device
-def list_blocks(v, first, graph: NetRows, part, connections: ConnectivityTable, num_blocks,
-                net_cost: kl.StaticValue):
-    """Add up the connectivity of v to each block, apart for nets that stay; list the blocks."""
-    bit = bit_of(part[v])
-    reached = kl.uint64(0)
-    staying = kl.int64(0)
-    connections.blocks[0] = 0
-    for place in range(graph.begin[v], graph.end[v]):
-        net = kl.int64(graph.targets[place])
-        alone = graph.sets.bits[2 * net + 1] & bit
-        blocks = kl.uint64(graph.sets.bits[2 * net] & ~alone)
-        connection = connection_to_others(blocks, kl.value_or(graph.nets.weights, net, 1), net_cost)
-        if connection != 0:
-            reach_blocks(blocks & ~reached, connections)
-            reached |= blocks
-            add_to_blocks(blocks, connection, place_of(alone, 0, True), connections)
-        staying += connection * kl.int64(alone == 0)
-    connections.weights[BOTH_KINDS] = staying
+    connections.weights[BOTH_KINDS] = add_nets_of_lane(
+        kl.int64(graph.begin[v]), kl.int64(graph.end[v]), here, 0, graph, connections, net_cost,
+        True)
     return num_blocks
 
 
