@@ -54,6 +54,7 @@ from .owners import (
     Halo as Halo,
     clear_arrived as clear_arrived,
     clear_parts as clear_parts,
+    end_of_entries as end_of_entries,
     ghost_of as ghost_of,
     place_arrived as place_arrived,
     place_parts as place_parts,

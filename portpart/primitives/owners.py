@@ -12,6 +12,7 @@ from typing import Any
 
 from portpart.backends import language as kl
 from portpart.backends.programs import AnySlot, Array, Element, Program
+from portpart.primitives.basic import NameIndex, place_of
 from portpart.primitives.mail import (
     Fields,
     Mail,
@@ -32,22 +33,39 @@ class Halo(kl.Record):
 
     Attributes
     ----------
-    begin : array of int32, shape (own vertices + 1,)
-        Entries ``begin[v] ... begin[v + 1] - 1`` are the ranks that have vertex v as a ghost.
+    border : NameIndex
+        The own vertices that other ranks have as ghosts, and last the number of own vertices.
+    begin : array of int32, shape (vertices of the border + 1,)
+        Entries ``begin[i] ... begin[i + 1] - 1`` are the ranks that have vertex i of the border.
     ranks, places : array of int32, shape (entries,)
-        The rank, and the place of v among its ghosts from this rank.
+        The rank, and the place of the vertex among its ghosts from this rank.
     ghost_first : array of int64, shape (ranks + 1,)
         The local index of the first ghost from each rank.
     """
 
+    border: NameIndex
     begin: Array
     ranks: Array
     places: Array
     ghost_first: Array
 
+    @property
+    def num_border(self) -> int:
+        """Number of vertices of the border."""
+        return len(self.begin) - 1
+
+
+@kl.device
+def end_of_entries(v, place, halo: Halo):
+    """Return where the entries of v end, which begin at begin[place], ``place_of(v, border)``.
+
+    A vertex that is no ghost has none.
+    """
+    return kl.int64(halo.begin[place + kl.int64(halo.border.names[place] == v)])
+
 
 def record_push(program: Program, halo: Halo, mail: Mail, fields: Sequence[AnySlot],
-                changed: AnySlot | None, count: Element | int, *, narrow: bool = False) -> None:
+                changed: AnySlot, count: Element | int, *, narrow: bool = False) -> None:
     """Record a step in which owners send the values of changed vertices to ghosts.
 
     Parameters
@@ -59,8 +77,8 @@ def record_push(program: Program, halo: Halo, mail: Mail, fields: Sequence[AnySl
         Slots; with space for the items of all entries and of all ghosts.
     fields : sequence of Slot
         At most three arrays of signed integers, with an element for each own vertex and each ghost.
-    changed : Slot or None
-        The own vertices that have changed, each once; None means 0, 1, 2 ...
+    changed : Slot
+        The own vertices that have changed, each once.
     count : Element or int
         Their number.
     narrow : bool
@@ -107,8 +125,9 @@ def clear_parts(_, mail: Mail, owners: Owners):
 @kl.kernel
 def count_changed(i, changed, halo: Halo, mail: Mail, layout: MailLayout):
     """Count the words of the items of a changed vertex; atomic."""
-    v = kl.value_or(changed, i, i)
-    for entry in range(halo.begin[v], halo.begin[v + 1]):
+    v = changed[i]
+    place = place_of(v, halo.border)
+    for entry in range(halo.begin[place], end_of_entries(v, place, halo)):
         kl.atomic_add(mail.send_counts, halo.ranks[entry], layout.width)
 
 
@@ -127,8 +146,9 @@ def pack_changed(i, changed, halo: Halo, mail: Mail, fields: Fields, layout: Mai
 
     Atomic; the order of the items in a part is arbitrary, and each is for a different ghost.
     """
-    v = kl.value_or(changed, i, i)
-    for entry in range(halo.begin[v], halo.begin[v + 1]):
+    v = changed[i]
+    place = place_of(v, halo.border)
+    for entry in range(halo.begin[place], end_of_entries(v, place, halo)):
         item = kl.atomic_add(mail.send_next, halo.ranks[entry], layout.width)
         put(mail.send, item, halo.places, entry, layout.lead)
         put_fields(mail.send, item, fields, v, layout)

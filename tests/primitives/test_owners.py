@@ -8,6 +8,7 @@ import pytest
 from portpart.backends.communication import Local
 from portpart.backends.language import Record
 from portpart.backends.programs.program import Program
+from portpart.primitives.basic import NameIndex, name_index
 from portpart.primitives.mail import Mail, MailSizes, ship
 from portpart.primitives.owners import Halo, record_prefix, record_push
 from portpart.primitives.ranks import Owners
@@ -48,50 +49,52 @@ def owners_of(comm, first):
     return Owners(first=first).with_words(size=comm.size, rank=comm.rank)
 
 
-def halo_of(comm, first, ghosts):
+def halo_of(space, comm, first, ghosts):
     """The halo of a rank, and the global ids of its ghosts."""
     begin, end = first[comm.rank], first[comm.rank + 1]
     entries = sorted((v - begin, rank, place) for rank, wanted in enumerate(ghosts)
                      for place, v in enumerate(w for w in wanted if begin <= w < end))
-    counts = np.bincount([v for v, _, _ in entries], minlength=end - begin)
-    halo = Halo(begin=np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
+    border, counts = np.unique([v for v, _, _ in entries], return_counts=True)
+    names = np.append(border, end - begin).astype(np.int32)
+    halo = Halo(border=name_index(space, space.asarray(names), int(end - begin) + 1),
+                begin=np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
                 ranks=np.array([rank for _, rank, _ in entries], np.int32),
                 places=np.array([place for _, _, place in entries], np.int32),
                 ghost_first=end - begin + np.searchsorted(ghosts[comm.rank], first))
     return halo, ghosts[comm.rank]
 
 
-def record_pushing(halo, fields, sizes, listed):
+def record_pushing(halo, fields, sizes):
     """A program that pushes these fields."""
     program = Program("push", sizes=sizes)
     program.record("owners", Owners(first=np.zeros(1, int)).with_words())
     slots = [program.array(f"field_{i}", field.dtype) for i, field in enumerate(fields)]
     changed, count = program.array("changed", np.int32), program.array("count", np.int64)
     record_push(program, program.record("halo", halo), program.record("mail", Mail()), slots,
-                changed if listed else None, count[0])
+                changed, count[0])
     return program
 
 
 @looped("size", SIZES)
 @looped("kinds", TYPES)
-@looped("listed", [True, False])
-def test_ghosts_of_changed_vertices_get_new_values_and_no_others(here, size, kinds, listed):
+@looped("some", [True, False])
+def test_ghosts_of_changed_vertices_get_new_values_and_no_others(here, size, kinds, some):
     rng = np.random.default_rng([size, len(kinds)])
     first = borders(size, rng)
     old = [values_of(kind, rng) for kind in TYPES[kinds]]
     new = [values_of(kind, rng) for kind in TYPES[kinds]]
     ghosts = [np.array([v for v in range(N) if not first[r] <= v < first[r + 1]
                         and rng.random() < 0.4], int) for r in range(size)]
-    changes = rng.random(N) < 0.5 if listed else np.ones(N, bool)
+    changes = rng.random(N) < 0.5 if some else np.ones(N, bool)
 
     def main(comm):
-        halo, names = halo_of(comm, first, ghosts)
+        halo, names = halo_of(here, comm, first, ghosts)
         own = np.arange(first[comm.rank], first[comm.rank + 1])
         fields = [np.concatenate([after[own], before[names]]) for before, after in zip(old, new)]
         changed = np.flatnonzero(changes[own]).astype(np.int32)
         width = 7
         sizes = MailSizes(size, width * len(halo.ranks), width * len(names))
-        program = record_pushing(halo, fields, sizes, listed)
+        program = record_pushing(halo, fields, sizes)
         bound = there(here, {
             **{f"field_{i}": field for i, field in enumerate(fields)}, "halo": halo,
             "owners": owners_of(comm, first), "changed": changed, "comm": comm,
@@ -149,8 +152,9 @@ def test_rows_arrive_where_they_are_sent(here, size, max_count):
 
 def test_fields_that_cannot_travel_are_refused():
     begin = np.zeros(1, np.int32)
-    halo = Halo(begin=begin, ranks=begin[:0], places=begin[:0], ghost_first=np.zeros(2, np.int64))
+    halo = Halo(border=NameIndex(begin, begin).with_words(), begin=begin, ranks=begin[:0],
+                places=begin[:0], ghost_first=np.zeros(2, np.int64))
     with pytest.raises(ValueError, match="4 fields; an item has 3 at most"):
-        record_pushing(halo, 4 * [begin], None, True)
+        record_pushing(halo, 4 * [begin], None)
     with pytest.raises(ValueError, match="'field_0' has no signed integers"):
-        record_pushing(halo, [begin.astype(float)], None, True)
+        record_pushing(halo, [begin.astype(float)], None)

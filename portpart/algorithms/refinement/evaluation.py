@@ -190,13 +190,14 @@ class Coarser(kl.Record):
     best : array of int32
         The best partition.
     flags : array of int8
-    is_dirty : array of int32
-        See `ActiveSets` and `GainCache`.
+    is_dirty : array of int32, or None
+        See `ActiveSets` and `GainCache`; without the second one, flags say which vertices may be on
+        a boundary.
     """
 
     best: Array
     flags: Array
-    is_dirty: Array
+    is_dirty: Array | None = None
 
 
 @kl.device
@@ -213,13 +214,16 @@ def may_touch(flags, is_dirty):
 def project_vertex(v, c, coarser: Coarser, moves: Moves, incumbent: Incumbent):
     """Start v in the block of cluster c, and in the interior if c was."""
     join_block(v, coarser.best[c], moves)
-    set_touched(v, may_touch(coarser.flags[c], coarser.is_dirty[c]), incumbent)
+    set_touched(v, may_touch(coarser.flags[c], kl.value_or(coarser.is_dirty, c, 0)), incumbent)
 
 
 @kl.kernel
 def project(v, cluster, coarser: Coarser, moves: Moves, incumbent: Incumbent):
-    """Start v in the block of its cluster, and in the interior if the cluster was."""
-    project_vertex(v, cluster[v], coarser, moves, incumbent)
+    """Start v in the block of its cluster, and in the interior if the cluster was.
+
+    Without `cluster`, vertices are their own clusters.
+    """
+    project_vertex(v, kl.value_or(cluster, v, v), coarser, moves, incumbent)
 
 
 @kl.kernel

@@ -16,6 +16,6 @@ from .ghosts import (
 from .handles import Handles as Handles, Identities as Identities
 from .moving import Moved as Moved, move_vertices as move_vertices
 from .rank_graph import RankGraph as RankGraph
-from .rank_rows import DistributedGraph as DistributedGraph
+from .rank_rows import DistributedGraph as DistributedGraph, gathered as gathered
 from .regions import SPACING as SPACING, Regions as Regions, grown_regions as grown_regions
 from .reverse_arcs import check_reverse_arcs as check_reverse_arcs

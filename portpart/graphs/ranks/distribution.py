@@ -266,7 +266,7 @@ def with_ghosts(space: ExecutionSpace, first: int, halo: primitives.Halo, ghosts
         Numbers that are sent to every rank with them.
     """
     found, reported = yield from with_ghost_values(space, halo, values, kinds, words)
-    return _all_names(space, first, len(halo.begin) - 1, ghosts), found, reported
+    return _all_names(space, first, len(values[0]), ghosts), found, reported
 
 
 def _all_names(space: ExecutionSpace, first: int, own: int, ghosts: Array) -> Array:

@@ -10,8 +10,8 @@ import numpy as np
 from portpart import primitives
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace
-from portpart.graphs import Csr, distinct, tails
-from portpart.graphs.ranks.halo import foreign_targets
+from portpart.graphs import distinct, tails
+from portpart.graphs.ranks.halo import border_targets
 from portpart.graphs.ranks.rank_rows import DistributedGraph
 
 # The own neighbours of each ghost, found without a message -------------------------------------
@@ -34,25 +34,13 @@ class GhostRows(kl.Record):
 
 def ghost_rows(graph: DistributedGraph) -> GhostRows:
     """Return the own neighbours of each ghost, once for each arc."""
-    space, local = graph.space, graph.local
-    own = local.num_vertices
-    counts = space.empty(own, np.int32)
-    space.parallel_for(own, count_crossing, local.csr, graph.halo, own, counts)
-    ghosts, first = foreign_targets(space, local.offsets, local.targets, 0, own, counts)
+    space, local, halo = graph.space, graph.local, graph.halo
+    own, border = local.num_vertices, halo.border.names[: halo.num_border]
+    ghosts, first = border_targets(space, border, local.offsets, local.targets, own)
     ordered, order = primitives.sort_keys(space, ghosts)
     begin = primitives.lower_bounds(space, ordered, graph.num_ghosts + 1, 1, own)
-    return GhostRows(begin, primitives.gather(space, tails(space, first, len(ghosts)), order))
-
-
-@kl.kernel
-def count_crossing(v, graph: Csr, halo: primitives.Halo, own, counts):
-    """Set counts[v] to the arcs of v to ghosts; 0 if v is not a ghost of another rank."""
-    count = kl.int64(0)
-    if halo.begin[v] < halo.begin[v + 1]:
-        for arc in range(graph.begin[v], graph.end[v]):
-            if graph.targets[arc] >= own:
-                count += 1
-    counts[v] = kl.int32(count)
+    beside = primitives.gather(space, border, tails(space, first, len(ghosts)))
+    return GhostRows(begin, primitives.gather(space, beside, order))
 
 
 # Values of own vertices for their ghosts, in an order that both ranks know ---------------------
@@ -76,13 +64,12 @@ def values_for_ghosts(space: ExecutionSpace, halo: primitives.Halo, arrays: Sequ
     Part
         The received parts have the values of all ghosts in their order.
     """
-    size, own = len(halo.ghost_first) - 1, len(halo.begin) - 1
+    size = len(halo.ghost_first) - 1
     counts = space.to_host(primitives.histogram(space, halo.ranks, size)).copy()
     firsts, columns = space.asarray(np.cumsum(counts) - counts), []
     for values in arrays:
         columns.append(space.empty(len(halo.ranks), values.dtype))
-        space.parallel_for(own if len(columns[-1]) else 0, write_values, halo, values, firsts,
-                           columns[-1])
+        space.parallel_for(halo.num_border, write_values, halo, values, firsts, columns[-1])
     return primitives.Part(columns, counts, kinds)
 
 
@@ -111,9 +98,10 @@ def with_ghost_values(space: ExecutionSpace, halo: primitives.Halo, arrays: Sequ
 
 
 @kl.kernel
-def write_values(v, halo: primitives.Halo, values, firsts, result):
-    """Write the value of v for each rank that has v as a ghost."""
-    for entry in range(halo.begin[v], halo.begin[v + 1]):
+def write_values(i, halo: primitives.Halo, values, firsts, result):
+    """Write the value of vertex i of the border for each rank that has it as a ghost."""
+    v = halo.border.names[i]
+    for entry in range(halo.begin[i], halo.begin[i + 1]):
         result[firsts[halo.ranks[entry]] + halo.places[entry]] = values[v]
 
 

@@ -96,25 +96,44 @@ def halo_of(space: ExecutionSpace, offsets: Array, targets: Array, ghosts: Array
     own = len(offsets) - 1
     first = space.empty(size + 1, np.int64)
     space.parallel_for(size + 1, begin_ghosts, ghosts, len(ghosts), own, firsts, first)
-    counts = space.zeros(own, np.int32)
-    if not len(ghosts):
-        return _halo(space, counts, space.empty(0, np.int32), first, size)
+    border = _border(space, offsets, targets, len(ghosts))
+    counts = space.empty(len(border), np.int32)
     if size <= MAX_MASKED:
-        space.parallel_for(own, count_ranks, offsets, targets, own, first, size, counts)
-        places = primitives.offsets_from_counts(space, counts)
-        ranks = space.empty(int(space.to_host(places[-1:])[0]), np.int32)
-        space.parallel_for(own, list_ranks, offsets, targets, first, size, places, ranks)
-        return _halo(space, counts, ranks, first, size)
-    space.parallel_for(own, count_foreign, offsets, targets, 0, own, own + len(ghosts), counts,
-                       space.zeros(1, np.int64))
-    entries, places = foreign_targets(space, offsets, targets, 0, own, counts)
+        space.parallel_for(len(border), count_ranks, border, offsets, targets, own, first, size,
+                           counts)
+        begin = primitives.offsets_from_counts(space, counts, np.int32)
+        ranks = space.empty(int(space.to_host(begin[-1:])[0]), np.int32)
+        space.parallel_for(len(border), list_ranks, border, offsets, targets, first, size, begin,
+                           ranks)
+        return _halo(space, own, border, begin, ranks, first, size)
+    entries, places = border_targets(space, border, offsets, targets, own)
     entries = primitives.converted(space, entries, np.int64)
-    space.parallel_for(own, pack_entries, places, first, size, entries)
+    space.parallel_for(len(border), pack_entries, places, first, size, entries)
     entries = distinct(space, entries)
     ranks = space.empty(len(entries), np.int32)
-    space.parallel_for(own, count_entries, entries, len(entries), size, counts)
+    space.parallel_for(len(border), count_entries, entries, len(entries), size, counts)
     space.parallel_for(len(entries), unpack_rank, entries, size, ranks)
-    return _halo(space, counts, ranks, first, size)
+    begin = primitives.offsets_from_counts(space, counts, np.int32)
+    return _halo(space, own, border, begin, ranks, first, size)
+
+
+def _border(space: ExecutionSpace, offsets: Array, targets: Array, num_ghosts: int) -> Array:
+    """Return the own vertices that have an arc to a ghost, ascending."""
+    own = len(offsets) - 1
+    marks = space.empty(own if num_ghosts else 0, np.int8)
+    space.parallel_for(len(marks), mark_border, offsets, targets, own, marks)
+    return primitives.positions_of(space, marks)
+
+
+def border_targets(space: ExecutionSpace, border: Array, offsets: Array, targets: Array,
+                   own: int) -> tuple[Array, Array]:
+    """Return the ghosts that vertices of the border have arcs to, and where those of each begin."""
+    counts = space.empty(len(border), np.int32)
+    space.parallel_for(len(border), count_ghosts, border, offsets, targets, own, counts)
+    places = primitives.offsets_from_counts(space, counts)
+    result = space.empty(int(space.to_host(places[-1:])[0]), targets.dtype)
+    space.parallel_for(len(border), list_ghosts, border, offsets, targets, own, places, result)
+    return result, places
 
 
 def _ghosts(rows: Rows) -> Array:
@@ -133,11 +152,12 @@ def _ghosts(rows: Rows) -> Array:
         marks = space.zeros(n, np.int8)
         space.parallel_for(own, mark_foreign, rows.offsets, rows.targets, low, high, counts, marks)
         return primitives.positions_of(space, marks)
-    return distinct(space, foreign_targets(space, rows.offsets, rows.targets, low, high, counts)[0])
+    found, _ = _foreign_targets(space, rows.offsets, rows.targets, low, high, counts)
+    return distinct(space, found)
 
 
-def foreign_targets(space: ExecutionSpace, offsets: Array, targets: Array, low: int, high: int,
-             counts: Array) -> tuple[Array, Array]:
+def _foreign_targets(space: ExecutionSpace, offsets: Array, targets: Array, low: int, high: int,
+                     counts: Array) -> tuple[Array, Array]:
     """Return targets below `low` or from `high` on, in the order of rows, and the rows' begins."""
     places = primitives.offsets_from_counts(space, counts)
     result = space.empty(int(space.to_host(places[-1:])[0]), targets.dtype)
@@ -154,14 +174,17 @@ def _refuse_targets(rows: Rows) -> None:
                              f"{rows.num_vertices - 1}")
 
 
-def _halo(space: ExecutionSpace, counts: Array, ranks: Array, first: Array,
+def _halo(space: ExecutionSpace, own: int, border: Array, begin: Array, ranks: Array, first: Array,
           size: int) -> tuple[primitives.Halo, np.ndarray]:
-    """Return the halo of entries, with `counts` for each vertex, and their number by rank."""
-    begin = primitives.offsets_from_counts(space, counts, np.int32)
+    """Return the halo of entries, and their number by rank."""
+    names = space.full(len(border) + 1, own, np.int32)
+    names[: len(border)] = border
     places = space.empty(len(ranks), np.int32)
     by_rank, order = primitives.sort_keys(space, ranks)
     space.parallel_for(len(ranks), place_entry, by_rank, order, len(ranks), places)
-    return (primitives.Halo(begin=begin, ranks=ranks, places=places, ghost_first=first),
+    index = primitives.name_index(space, names, own + 1)
+    return (primitives.Halo(border=index, begin=begin, ranks=ranks, places=places,
+                            ghost_first=first),
             primitives.counted(space, by_rank, size))
 
 
@@ -201,10 +224,40 @@ def list_foreign(v, offsets, targets, low, high, places, result):
 
 
 @kl.kernel
-def pack_entries(v, places, first, size, entries):
-    """Replace the ghosts in the entries of v by v and the rank of the ghost, in one key."""
-    for place in range(places[v], places[v + 1]):
-        entries[place] = v * size + primitives.rank_of(first, entries[place], size)
+def mark_border(v, offsets, targets, own, marks):
+    """Set marks[v] to whether v has an arc to a ghost."""
+    found = kl.int64(0)
+    for arc in range(offsets[v], offsets[v + 1]):
+        found |= kl.int64(targets[arc] >= own)
+    marks[v] = kl.int8(found)
+
+
+@kl.kernel
+def count_ghosts(i, border, offsets, targets, own, counts):
+    """Set counts[i] to the number of arcs of vertex i of the border to ghosts."""
+    v = border[i]
+    count = kl.int64(0)
+    for arc in range(offsets[v], offsets[v + 1]):
+        count += kl.int64(targets[arc] >= own)
+    counts[i] = kl.int32(count)
+
+
+@kl.kernel
+def list_ghosts(i, border, offsets, targets, own, places, result):
+    """List the ghosts that vertex i of the border has arcs to."""
+    v = border[i]
+    place = kl.int64(places[i])
+    for arc in range(offsets[v], offsets[v + 1]):
+        if targets[arc] >= own:
+            result[place] = targets[arc]
+            place += 1
+
+
+@kl.kernel
+def pack_entries(i, places, first, size, entries):
+    """Replace the ghosts of vertex i of the border by i and the rank of the ghost, in one key."""
+    for place in range(places[i], places[i + 1]):
+        entries[place] = i * size + primitives.rank_of(first, entries[place], size)
 
 
 @kl.kernel
@@ -227,28 +280,28 @@ def ranks_beside(v, offsets, targets, own, first, size):
 
 
 @kl.kernel
-def count_ranks(v, offsets, targets, own, first, size, counts):
-    """Set counts[v] to the number of ranks that have v as a ghost."""
-    counts[v] = kl.int32(kl.popcount(ranks_beside(v, offsets, targets, own, first, size)))
+def count_ranks(i, border, offsets, targets, own, first, size, counts):
+    """Set counts[i] to the number of ranks that have vertex i of the border as a ghost."""
+    found = ranks_beside(kl.int64(border[i]), offsets, targets, own, first, size)
+    counts[i] = kl.int32(kl.popcount(found))
 
 
 @kl.kernel
-def list_ranks(v, offsets, targets, first, size, places, ranks):
-    """List the ranks that have v as a ghost, ascending."""
-    place = kl.int64(places[v])
-    if place < places[v + 1]:
-        left = ranks_beside(v, offsets, targets, kl.int64(first[0]), first, size)
-        while left != 0:
-            ranks[place] = kl.int32(kl.ctz(left))
-            left &= left - 1
-            place += 1
+def list_ranks(i, border, offsets, targets, first, size, begin, ranks):
+    """List the ranks that have vertex i of the border as a ghost, ascending."""
+    place = kl.int64(begin[i])
+    left = ranks_beside(kl.int64(border[i]), offsets, targets, kl.int64(first[0]), first, size)
+    while left != 0:
+        ranks[place] = kl.int32(kl.ctz(left))
+        left &= left - 1
+        place += 1
 
 
 @kl.kernel
-def count_entries(v, entries, count, size, counts):
-    """Set counts[v] to the number of sorted entries of v."""
-    begin = primitives.lower_bound(entries, 0, count, v * size)
-    counts[v] = kl.int32(primitives.lower_bound(entries, begin, count, (v + 1) * size) - begin)
+def count_entries(i, entries, count, size, counts):
+    """Set counts[i] to the number of sorted entries of vertex i of the border."""
+    begin = primitives.lower_bound(entries, 0, count, i * size)
+    counts[i] = kl.int32(primitives.lower_bound(entries, begin, count, (i + 1) * size) - begin)
 
 
 @kl.kernel

@@ -121,49 +121,8 @@ class DistributedGraph:
         return MailSizes(self.comm.size, words * len(self.halo.ranks), words * self.num_ghosts)
 
     def gather(self) -> Graph:
-        """Return the whole graph on every rank.
-
-        Returns
-        -------
-        Graph
-            Rows as given by the ranks, in the order of global ids.  Ranks whose arrays are in the
-            same memory get the same graph.
-
-        Raises
-        ------
-        InputError
-            If it has 2^31 vertices or more.
-        OutOfMemory
-            On all ranks, if one of them has too little memory.
-        """
-        n, num_arcs = self.totals.num_vertices, self.totals.num_arcs
-        if n > MAX_INT32:
-            raise InputError(f"{n} vertices are too many for one rank; {MAX_INT32} are the most")
-        local, space, comm = self.local, self.space, self.comm
-        kept_by = keepers(comm, space)
-        are_keepers = np.array([rank == keeper for rank, keeper in enumerate(kept_by)], np.int64)
-        count = int(are_keepers.sum())
-
-        def shipped(rows: int, columns: Callable[[], list[Array | None]]) -> list[Array | None]:
-            sent = planned(comm, lambda: self._times(count, columns()))
-            return ship(comm, space, sent, rows * are_keepers)[0]
-
-        degrees, masses, ids = shipped(local.num_vertices, lambda: [
-            degrees_of(local), self._own(local.vertex_weights), self._moved_ids()])
-        # separately, since copies of columns of arcs take much memory
-        targets, = shipped(local.num_arcs, lambda: [self._global_targets()])
-        weights, = shipped(local.num_arcs, lambda: [local.weights])
-
-        def whole() -> Graph:
-            assert degrees is not None
-            assert targets is not None
-            offsets = offsets_from_counts(space, degrees, np.int32 if num_arcs <= MAX_INT32_ARCS
-                                          else np.int64)
-            found = Graph(offsets, targets, weights, masses, space)
-            return found if ids is None else rows_in_order(found, ids)
-
-        return once(comm, space, whole)
-
+        """Return the whole graph on every rank: `gathered` for a graph that is still needed."""
+        return gathered([self])
     def gather_values(self, values: Array) -> Array:
         """Return on every rank the values of all vertices in the order of global ids."""
         columns = planned(self.comm, lambda: self._times(self.comm.size, [
@@ -192,8 +151,69 @@ class DistributedGraph:
         space.parallel_for(local.num_arcs, gather_one, local.global_ids, local.targets, targets)
         return targets
 
+    def columns_of_all(self) -> list[Array | None]:
+        """Return the degrees, vertex weights, moved ids, targets and arc weights of all ranks.
+
+        Targets are global ids.  Ranks whose arrays another rank keeps get empty columns.
+        """
+        local, space, comm = self.local, self.space, self.comm
+        are_keepers = np.array([rank == keeper for rank, keeper
+                                in enumerate(keepers(comm, space))], np.int64)
+        count = int(are_keepers.sum())
+
+        def shipped(rows: int, columns: Callable[[], list[Array | None]]) -> list[Array | None]:
+            sent = planned(comm, lambda: self._times(count, columns()))
+            return ship(comm, space, sent, rows * are_keepers)[0]
+
+        # separately, since copies of columns of arcs take much memory
+        return [*shipped(local.num_vertices, lambda: [
+            degrees_of(local), self._own(local.vertex_weights), self._moved_ids()]),
+            *shipped(local.num_arcs, lambda: [self._global_targets()]),
+            *shipped(local.num_arcs, lambda: [local.weights])]
+
     def __repr__(self) -> str:
         n, arcs = self.totals.num_vertices, self.totals.num_arcs
         return (f"<DistributedGraph: rank {self.comm.rank} of {self.comm.size} with "
                 f"{self.local.num_vertices:,} of {n:,} vertices, {self.num_ghosts:,} ghosts, "
                 f"{self.local.num_arcs:,} of {arcs:,} arcs, on {self.space.name}>")
+
+
+def gathered(given: list[DistributedGraph]) -> Graph:
+    """Return the whole graph on every rank.  All ranks call it.
+
+    Parameters
+    ----------
+    given : list of DistributedGraph
+        The graph, which is removed: a rank that waits for another one keeps it only if its caller
+        does.
+
+    Returns
+    -------
+    Graph
+        Rows as given by the ranks, in the order of global ids.  Ranks whose arrays are in the
+        same memory get the same graph.
+
+    Raises
+    ------
+    InputError
+        If it has 2^31 vertices or more.
+    OutOfMemory
+        On all ranks, if one of them has too little memory.
+    """
+    graph = given.pop()
+    space, comm = graph.space, graph.comm
+    n, num_arcs = graph.totals.num_vertices, graph.totals.num_arcs
+    if n > MAX_INT32:
+        raise InputError(f"{n} vertices are too many for one rank; {MAX_INT32} are the most")
+    degrees, masses, ids, targets, weights = graph.columns_of_all()
+    del graph
+
+    def whole() -> Graph:
+        assert degrees is not None
+        assert targets is not None
+        offsets = offsets_from_counts(space, degrees, np.int32 if num_arcs <= MAX_INT32_ARCS
+                                      else np.int64)
+        found = Graph(offsets, targets, weights, masses, space)
+        return found if ids is None else rows_in_order(found, ids)
+
+    return once(comm, space, whole)

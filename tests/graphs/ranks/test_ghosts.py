@@ -44,7 +44,7 @@ def ran(name: str, graph: Graph, first: list[int], faulty: int = -1, fault: str 
         words = np.array([0, 1, 0])
         here.executable(case.record(part, faulty, fault)).run(
             {**bound, **own, "offsets": part.local.offsets, "targets": part.local.targets,
-             "words": words, "changed": np.zeros(high - low, np.int32), "names": names,
+             "words": words, "changed": np.arange(high - low, dtype=np.int32), "names": names,
              "owners": part.owners, "halo": part.halo, "comm": comm},
             len(names), part.mail_sizes(4))
         return {each: np.asarray(array).view(np.ndarray)[: high - low].tolist()

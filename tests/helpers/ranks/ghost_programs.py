@@ -50,8 +50,8 @@ class Pushes:
         self.words = self.program.array("words", np.int64)
 
     def all(self, fields: Sequence[Slot]) -> None:
-        """Push all own vertices."""
-        record_push(self.program, self.halo, self.mail, fields, None,
+        """Push all own vertices, which are on the list at the beginning."""
+        record_push(self.program, self.halo, self.mail, fields, self.changed,
                     self.graph.local.num_vertices)
 
     def listed(self, fields: Sequence[Slot], change: Callable[[], None]) -> None:

@@ -162,7 +162,7 @@ class ClusterCapacity:
                                        self._state.border)
         found = space.zeros(1 + self._size, np.int64)
         border = border.over(rounds.Border.own_words(found[:1]))
-        space.parallel_for(len(border.vertices), rounds.list_changed, border, state.rounds,
+        space.parallel_for(graph.halo.num_border, rounds.list_changed, border, state.rounds,
                            self._turn + 1, graph.halo, found[1:])
         length, counts = int((read := space.to_host(found))[0]), read[1:].copy()
         total, kind = int(counts.sum()), state.handles.names.dtype

@@ -32,7 +32,7 @@ from portpart.backends import language as kl
 from portpart.backends.communication import Communicator, keepers, once, planned
 from portpart.backends.programs import Array
 from portpart.graphs import Graph
-from portpart.graphs.ranks import DistributedGraph, Route
+from portpart.graphs.ranks import DistributedGraph, Route, gathered
 from portpart.primitives import Talk, converted, held, lower_bound
 
 __all__ = ["Fold", "coarsen_ranks", "fold_for"]
@@ -54,9 +54,9 @@ class Fold(NamedTuple):
         whole = graph.whole
         return whole.num_vertices <= self.max_vertices and whole.num_arcs <= self.max_arcs
 
-    def fold_graph(self, graph: DistributedGraph) -> AnyPart:
-        """Return the whole graph if it is small enough, otherwise the graph."""
-        return graph.gather() if self.takes(graph) else graph
+    def fold_graph(self, given: list[DistributedGraph]) -> AnyPart:
+        """Return the whole graph if it is small enough, otherwise the graph, which is removed."""
+        return gathered(given) if self.takes(given[0]) else given.pop()
 
 
 CPU_FOLD, GPU_FOLD = Fold(1 << 18, 1 << 22), Fold(10_000_000, 150_000_000)
@@ -117,14 +117,14 @@ def coarsen_ranks(graph: DistributedGraph, coarsest: int, limit: int,
     def contraction(fine: AnyPart, clusters: Any, weight_type: np.dtype) -> AnyPart:
         if not isinstance(fine, DistributedGraph):
             return once(graph.comm, fine.space, lambda: contract(fine, clusters, weight_type))
-        coarse = clusters.take_graph()
-        if fold.takes(coarse):
-            clusters.cluster = ids_of(coarse, clusters.cluster)
+        coarse = [clusters.take_graph()]
+        if fold.takes(coarse[0]):
+            clusters.cluster = ids_of(coarse[0], clusters.cluster)
         return fold.fold_graph(coarse)
 
     if fold.takes(graph):
         labels = [each if each is None else graph.gather_values(each) for each in labels]
-    return coarsen(graph.space, cast(Any, fold.fold_graph(graph)), cast(Any, find_clusters),
+    return coarsen(graph.space, cast(Any, fold.fold_graph([graph])), cast(Any, find_clusters),
                    labels=labels, contraction=cast(Any, contraction), through=cast(Any, _through),
                    carry=cast(Any, partial(projected, graph.comm)), **when)
 

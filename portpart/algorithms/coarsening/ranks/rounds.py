@@ -93,12 +93,11 @@ class Border(kl.Record):
 
     Attributes
     ----------
-    vertices : array of int32
     changed : array of int32
-        Vertices that have joined a cluster in this round, or lead one that has been joined.
+        Places in the border of those that have joined a cluster in this round, or lead one that has
+        been joined.
     """
 
-    vertices: Array
     changed: Array = kl.work(np.int32, int)
 
     length: int = kl.word()
@@ -131,12 +130,6 @@ def begin_ghost(i, graph: Csr, rounds: ClusterRounds):
     rounds.cluster[v] = kl.int32(v)
     rounds.cluster_weight[v] = kl.value_or(graph.vertex_weights, v, 1)
     rounds.others[v] = kl.int32(0)
-
-
-@kl.kernel
-def mark_border(v, halo: Halo, marks):
-    """marks[v] = whether v is a ghost elsewhere."""
-    marks[v] = kl.int8(halo.begin[v + 1] > halo.begin[v])
 
 
 @kl.kernel
@@ -308,10 +301,10 @@ def list_changed(i, border: Border, rounds: ClusterRounds, round_number, halo: H
     """List a vertex of the border if it has joined a cluster, or leads one that was joined, and
     count the ranks that have it as a ghost.  Atomic.
     """
-    v = border.vertices[i]
+    v = halo.border.names[i]
     if rounds.join_requests[v] == HAS_JOINED or rounds.others[v] == round_number:
-        border.changed[kl.atomic_next(border, Border.length)] = v
-        for entry in range(halo.begin[v], halo.begin[v + 1]):
+        border.changed[kl.atomic_next(border, Border.length)] = kl.int32(i)
+        for entry in range(halo.begin[i], halo.begin[i + 1]):
             kl.atomic_add(counts, halo.ranks[entry], 1)
     if rounds.join_requests[v] == HAS_JOINED:
         rounds.join_requests[v] = kl.int8(0)
@@ -341,9 +334,9 @@ def reset_listed(i, listed: VertexList, rounds: ClusterRounds):
 def write_items(i, border: Border, halo: Halo, identities: Identities, rounds: ClusterRounds,
                 next_item, items: GhostItems, are_moved: kl.StaticValue):
     """Write the updates of a vertex's ghosts.  Atomic; in any order."""
-    v = border.changed[i]
-    leader = rounds.cluster[v]
-    for entry in range(halo.begin[v], halo.begin[v + 1]):
+    at = border.changed[i]
+    leader = rounds.cluster[halo.border.names[at]]
+    for entry in range(halo.begin[at], halo.begin[at + 1]):
         item = kl.atomic_add(next_item, halo.ranks[entry], 1)
         items.places[item] = halo.places[entry]
         items.leaders[item] = identities.names[leader]

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from portpart.algorithms import coarsening
-from portpart.algorithms.coarsening.ranks.rounds import Border, begin_ghost, mark_border
+from portpart.algorithms.coarsening.ranks.rounds import Border, begin_ghost
 from portpart.backends.language import int32, int64
 from portpart.backends.programs import Array
 from portpart.graphs import MAX_INT32, Csr, team_for_all
 from portpart.graphs.ranks import DistributedGraph, Handles
-from portpart.primitives import SLOTS, positions_of
+from portpart.primitives import SLOTS
 
 NO_DEGREE = 2**31
 WIDE_TEAM, TEAM = 32, 8
@@ -66,10 +66,7 @@ class State:
         self.rounds.own_words.array[:1] = own
         self.listed, self.spare = self._list(), self._list()
         self._num_listed: Any = None
-        marks = space.zeros(own if len(graph.halo.ranks) else 0, np.int8)
-        space.parallel_for(len(marks), mark_border, graph.halo, marks)
-        border = positions_of(space, marks)
-        self.border = Border.allocate(space, len(border), vertices=border)
+        self.border = Border.allocate(space, graph.halo.num_border)
         space.parallel_for(own, coarsening.begin_single, self.csr, self.rounds)
         space.parallel_for(ghosts, begin_ghost, self.csr, self.rounds)
 

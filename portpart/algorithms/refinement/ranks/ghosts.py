@@ -66,8 +66,9 @@ def clear_changed(_, changed: Changed):
 def list_changed(i, halo: primitives.Halo, cache: gains.GainCache, sent: Sent, changed: Changed):
     """List updated vertex i if its ghosts have other values."""
     v = cache.dirty_list[i]
-    entry = halo.begin[v]
-    if entry < halo.begin[v + 1]:
+    place = primitives.place_of(v, halo.border)
+    entry = kl.int64(halo.begin[place])
+    if entry < primitives.end_of_entries(v, place, halo):
         if sent.target[entry] != cache.best_target[v] or sent.gain[entry] != cache.gain[v]:
             sent.target[entry] = cache.best_target[v]
             sent.gain[entry] = cache.gain[v]

@@ -6,7 +6,7 @@ of ghosts replace values that a single device has in its memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -25,7 +25,6 @@ from portpart.algorithms.refinement.incumbent import (
     RefinementOutcome,
     set_touched,
 )
-from portpart.algorithms.refinement.moves import Moves
 from portpart.algorithms.refinement.ranks.ghosts import GhostSteps
 from portpart.algorithms.refinement.ranks.line import layout_for, line_of
 from portpart.algorithms.refinement.ranks.state import sent_for, totals_for
@@ -37,35 +36,43 @@ from portpart.graphs import Graph, Structure
 from portpart.graphs.ranks import DistributedGraph, Route, ghost_rows
 from portpart.primitives import Mail, MailLayout, lower_bound
 
-# Projection between two levels over ranks: owners of clusters send their blocks ----------------
+# Projection from a coarser level: the blocks of all vertices of a rank, before it allocates
 #
-# Nearly all clusters of a rank's vertices are its own; the state of the others is fetched.
+# Ranks of one process share the state of a level that one of them has refined for all.  Each notes
+# the blocks of its vertices, so that the state is freed before any of them has work arrays for a
+# finer level.  Of a level over ranks, owners of clusters send their blocks; nearly all clusters of
+# a rank's vertices are its own.
 
 
-class ProjectedClusters(kl.Record):
-    """The clusters of a rank's vertices.
+class KnownClusters(kl.Record):
+    """The state of the clusters of a rank's vertices.
 
     Attributes
     ----------
     own : Coarser
-        The state of own clusters.
+        The state of all clusters, or of own ones.
     foreign : Coarser
         The state of clusters of other ranks.
     names : array of int64
         The numbers of these, ascending.
+    first, last : int
+        The own clusters are ``first ... last - 1``.
+    num_foreign : int
     """
 
     own: refinement.Coarser
     foreign: refinement.Coarser
     names: Array
+    first: int = kl.word()
+    last: int = kl.word()
+    num_foreign: int = kl.word()
 
 
-def fetched(coarser: DistributedGraph, known: refinement.Coarser,
-            cluster: Array) -> Callable[[Moves, Incumbent], None]:
-    """Return a function that starts all vertices and ghosts of the finer graph.
+def known_clusters(coarser: DistributedGraph, known: refinement.Coarser,
+                   cluster: Array) -> KnownClusters:
+    """Return the state of the clusters of all vertices and ghosts of a rank.
 
-    Each starts in the block of its cluster.  All ranks call `fetched`, since other ranks own some
-    of the clusters.
+    All ranks call it, since other ranks own some of the clusters.
 
     Parameters
     ----------
@@ -81,29 +88,40 @@ def fetched(coarser: DistributedGraph, known: refinement.Coarser,
     route = Route(coarser, outside_of(space, cluster, first, first + own))
     touched = space.empty(own, np.int8)
     space.parallel_for(own, note_touched, known, touched)
-    best, flags = route.fetch([known.best, touched])
-    foreign = refinement.Coarser(best, flags, space.zeros(len(best), np.int32))
-    return partial(space.parallel_for, len(cluster), project_from, cluster,
-                   ProjectedClusters(known, foreign, route.names), first, first + own,
-                   len(route.names))
+    foreign = refinement.Coarser(*route.fetch([known.best, touched]))
+    words = KnownClusters.own_words.of(first=first, last=first + own, num_foreign=len(route.names))
+    return KnownClusters(known, foreign, route.names).over(
+        KnownClusters.own_words(space.asarray(np.array(words.array))))
 
 
 @kl.kernel
 def note_touched(c, known: refinement.Coarser, touched):
     """touched[c] = whether c may be on a boundary of its best partition."""
-    touched[c] = refinement.may_touch(known.flags[c], known.is_dirty[c])
+    touched[c] = refinement.may_touch(known.flags[c], kl.value_or(known.is_dirty, c, 0))
+
+
+@kl.device
+def note_start(v, c, known: refinement.Coarser, starts: refinement.Coarser):
+    """Note the block of cluster c as that of v, and whether it may be on a boundary."""
+    starts.best[v] = known.best[c]
+    starts.flags[v] = refinement.may_touch(known.flags[c], kl.value_or(known.is_dirty, c, 0))
 
 
 @kl.kernel
-def project_from(v, cluster, clusters: ProjectedClusters, first, last, count, moves: Moves,
-                 incumbent: Incumbent):
-    """Start a vertex or a ghost in the block of its cluster, and in the interior if that was."""
-    c = cluster[v]
-    if c >= first and c < last:
-        refinement.project_vertex(v, c - first, clusters.own, moves, incumbent)
+def start_from_all(v, cluster, known: refinement.Coarser, starts: refinement.Coarser):
+    """Note the state of v's cluster, if this rank knows all clusters."""
+    note_start(v, kl.int64(cluster[v]), known, starts)
+
+
+@kl.kernel
+def start_from_known(v, cluster, clusters: KnownClusters, starts: refinement.Coarser):
+    """Note the state of v's cluster."""
+    c = kl.int64(cluster[v])
+    if c >= clusters.first and c < clusters.last:
+        note_start(v, c - clusters.first, clusters.own, starts)
     else:
-        refinement.project_vertex(v, lower_bound(clusters.names, 0, count, c), clusters.foreign,
-                                  moves, incumbent)
+        note_start(v, lower_bound(clusters.names, 0, clusters.num_foreign, c), clusters.foreign,
+                   starts)
 
 
 # Refinement over several ranks, with the result of one device ----------------------------------
@@ -213,24 +231,31 @@ class RankRefiner(refinement.Refiner):
             super().project(graph, cluster)
             return
         coarser, self._graph_records = self._graph, None
-        known, self._found = self._found or self.coarser, None
-        there = None if coarser is None else fetched(coarser, known, cluster)
-        self._limits_of = (None, None)
-        given = [known, there, cluster]
-        del coarser, known, there, cluster
-        planned(self.comm, partial(self._project, graph, given))
+        known: Any = self._found or self.coarser
+        self._found, self._limits_of = None, (None, None)
+        if coarser is not None:
+            known = known_clusters(coarser, known, cluster)
+        of_clusters = start_from_all if coarser is None else start_from_known
+        given = [cluster, known]
+        del coarser, known, cluster
+        starts = [planned(self.comm, partial(self._starts, graph, of_clusters, given))]
+        planned(self.comm, partial(self._start_from, graph, starts))
         self._at_best = True
 
-    def _project(self, graph: DistributedGraph, given: list[Any]) -> None:
-        """Allocate and fill the work arrays; `given` is dropped before other ranks do so."""
+    def _starts(self, graph: DistributedGraph, of_clusters: Any,
+                given: list[Any]) -> refinement.Coarser:
+        """Return the blocks that the vertices and ghosts of a rank start in; `given` is dropped."""
+        known, cluster, count = given.pop(), given.pop(), num_held(graph)
+        starts = refinement.Coarser(*self.space.allocate([
+            (count, np.dtype(np.int32)), (count, np.dtype(np.int8))]))
+        self.space.parallel_for(count, of_clusters, cluster, known, starts)
+        return starts
+
+    def _start_from(self, graph: DistributedGraph, starts: list[refinement.Coarser]) -> None:
+        """Allocate and fill the work arrays; `starts` is dropped before other ranks do so."""
         self._hold(graph)
-        known, there, cluster = given
-        moves, incumbent = self.run.moves, self.run.incumbent
-        if there is None:
-            self.space.parallel_for(num_held(graph), project, cluster, known, moves, incumbent)
-        else:
-            there(moves, incumbent)
-        given.clear()
+        self.space.parallel_for(num_held(graph), project, None, starts.pop(), self.run.moves,
+                                self.run.incumbent)
 
     def slack_on(self, graph: Any) -> int:
         """Return the weight that blocks of `graph` may have above their limits."""
