@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 OF_NUMBER, OF_WORD = 4, 8
 """Bytes of a block, and of a weight."""
 
-OF_OWN, OF_GHOST = 10, 28
+OF_OWN, OF_GHOST = 6, 28
 """Bytes of a vertex of the rank and of a ghost, in addition to those of a vertex on one device:
 ids, and copies for other ranks. Figures of ``python -m bench.rank_memory``."""
 
