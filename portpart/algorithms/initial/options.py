@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from portpart.options import derived, option, option_class
 
 FEW_BLOCKS, MANY_BLOCKS = 8, 32
 """Up to the first number there are few blocks, above the second many."""
+
+NO_LIMIT = 2**31 - 1
 
 METHODS = ("metis", "metis-kway", "grown", "auto")
 
@@ -64,6 +67,9 @@ class GrowingOptions:
     max_pins_per_arc: float = option(
         6.0, "If vertices have more pins around them per arc of the clique graph than this, "
         "bisections use the clique graph, which is nearly as good and faster.", min=0)
+    also_on_large_nets: bool = option(
+        False, "Whether half of the hierarchies use nets of any number of pins, without these two "
+        "limits; always if many vertices have large nets only.")
     passes: int = option(2, "Maximum number of refinement passes over a bisection.", min=0)
     finest_passes: int = option(
         2, "The same on the coarsest graph, whose best partitions are refined once more.",
@@ -113,9 +119,9 @@ class GrowingOptions:
             return replace(self, hierarchies=self.hierarchies_for_few)
         if num_blocks <= MANY_BLOCKS:
             return self
-        given = {"refined": self.refined_for_many, "net_levels": self.net_levels_for_many,
-                 "candidates": self.candidates_for_many,
-                 "min_vertices": self.min_vertices_for_many}
+        given: dict[str, Any] = {
+            "refined": self.refined_for_many, "net_levels": self.net_levels_for_many,
+            "candidates": self.candidates_for_many, "min_vertices": self.min_vertices_for_many}
         return replace(self, shrink=self.shrink_for_many,
                        **{name: value for name, value in given.items() if value is not None})
 
@@ -129,6 +135,14 @@ class GrowingOptions:
         mine = -(-own.candidates // count)
         return replace(own, hierarchies=1, refined=mine, candidates=mine,
                        max_candidates=max(1, self.max_candidates // count))
+
+    @derived
+    def ways(self) -> list[GrowingOptions]:
+        """Return the options of each half of the hierarchies, or of all."""
+        if not self.also_on_large_nets:
+            return [self]
+        limited = replace(self, also_on_large_nets=False)
+        return [limited, replace(limited, max_net_size=NO_LIMIT, max_pins_per_arc=float(NO_LIMIT))]
 
     @derived
     def of_one(self) -> GrowingOptions:

@@ -73,12 +73,14 @@ def grown_parts(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, s
     goals = np.ones(balance.num_blocks) if balance.shares is None else balance.shares
     plain = plain_graph(coarsest)
     found: list[Array] = []
-    wanted, share = options.num_hierarchies(balance.num_blocks), options.share(balance.num_blocks)
-    copies = max_copies(plain.num_arcs)
-    for begin in range(0, wanted, copies):
-        count = min(copies, wanted - begin)
-        found.append(_grown_on_copies(coarsest, plain, count, goals, balance, share,
-                                      (seed + begin) % 2**63, splits))
+    copies, ways = max_copies(plain.num_arcs), options.share(balance.num_blocks).ways()
+    wanted = max(len(ways), options.num_hierarchies(balance.num_blocks))
+    for number, way in enumerate(ways):
+        first, end = (wanted * i // len(ways) for i in (number, number + 1))
+        for begin in range(first, end, copies):
+            count = min(copies, end - begin)
+            found.append(_grown_on_copies(coarsest, plain, count, goals, balance, way,
+                                          (seed + begin) % 2**63, splits))
     return found[0] if len(found) == 1 else stacked(coarsest.space, [*chain(*found)])
 
 

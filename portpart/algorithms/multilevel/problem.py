@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Generic
+from typing import Any, Generic
 
 import numpy as np
 
@@ -178,10 +178,13 @@ class Prepared:
     problem : Problem
     places : array of int32, shape (n,), optional
         The number of each vertex in `problem`; None if the numbers are the same.
+    config : Configuration, optional
+        The options for this problem, if they differ.
     """
 
     problem: Problem
     places: Array | None = None
+    config: Any = None
 
     def in_given_order(self, part: Array) -> Array:
         """Return the blocks in the order of the other problem's vertices."""

@@ -49,7 +49,7 @@ class Algorithm(Entry):
     def partition(self, problem: Problem, config: Configuration) -> Array:
         """Partition a graph; return an array of int32, shape (n,), in its space."""
         prepared = self.prepared(problem, config)
-        problem = prepared.problem
+        problem, config = prepared.problem, prepared.config or config
         return prepared.in_given_order(partition_multilevel(problem, self.recipe(problem, config)))
 
 

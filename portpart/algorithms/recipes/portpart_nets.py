@@ -144,8 +144,9 @@ weight is small in the clique graph. A cycle finds what the first walk has misse
 def prepared(problem: multilevel.Problem, config: HypergraphConfig) -> multilevel.Prepared:
     """Remove huge nets, and merge repeated ones if there are many.
 
-    Results are evaluated on all nets. If most nets are large, vertices are numbered in the order of
-    their nets, unless there is an initial partition.
+    Results are evaluated on all nets. If many vertices have large nets only, half of the starts use
+    these, and vertices are numbered in the order of their nets, unless there is an initial
+    partition.
     """
     fewer = reduced_nets(problem.graph, config.nets)
     if fewer is not problem.graph:
@@ -159,8 +160,9 @@ def prepared(problem: multilevel.Problem, config: HypergraphConfig) -> multileve
         return multilevel.Prepared(problem)
     if wanted.fixed is not None:
         wanted = replace(wanted, fixed=put_to(problem.space, places, wanted.fixed))
-    return multilevel.Prepared(replace(problem, graph=in_order(fewer, places), constraints=wanted),
-                               places)
+    problem = replace(problem, graph=in_order(fewer, places), constraints=wanted)
+    on_large_nets = changed(config, {"initial.growing.also_on_large_nets": True})
+    return multilevel.Prepared(problem, places, on_large_nets)
 
 
 def portpart_nets(problem: multilevel.Problem, config: HypergraphConfig) -> multilevel.Recipe:
