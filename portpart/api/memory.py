@@ -154,7 +154,7 @@ def memory_estimate(
     >>> portpart.memory_estimate(2**20, 6 * 2**20, 64, arc_shrink=0.5, session=True).peak // 2**20
     434
     >>> portpart.memory_estimate(2**20, 6 * 2**20, 64, arc_shrink=0.5, ranks=4).peak // 2**20
-    82
+    81
     """
     if not (like is None or isinstance(like, (Graph, Hypergraph))):
         raise InputError(f"like is of type {type(like).__name__}; it must be a Graph or "

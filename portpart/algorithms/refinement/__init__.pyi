@@ -9,7 +9,6 @@ from .evaluation import (
     allow_no_iteration as allow_no_iteration,
     may_touch as may_touch,
     project as project,
-    project_vertex as project_vertex,
     revert_to_best as revert_to_best,
 )
 from .label_propagation import PropagationSteps as PropagationSteps, is_proposed as is_proposed
