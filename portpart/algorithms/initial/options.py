@@ -23,8 +23,7 @@ class GrowingOptions:
         2, "Number of best candidates that are refined on the coarsest graph; the best result is "
         "used.", min=1)
     refined_for_many: int | None = option(
-        None, "The same for more than 32 blocks, if different: the best candidates then differ "
-        "less.", min=1)
+        None, "The same for more than 32 blocks, if different.", min=1)
     hierarchies: int = option(
         1, "Number of hierarchies, each with its share of the candidates: vertices merged by a "
         "hierarchy are on one side in all of its candidates.", min=1)
@@ -43,8 +42,7 @@ class GrowingOptions:
         2, "Number of partitions of the coarsest graph; each graph below it has twice as many.",
         min=1)
     candidates_for_many: int | None = option(
-        None, "The same for more than 32 blocks, if different: candidates then differ less.",
-        min=1)
+        None, "The same for more than 32 blocks, if different.", min=1)
     max_candidates: int = option(
         8, "Maximum number of partitions of a graph below, unless the coarsest graph has more.",
         min=1)
@@ -60,16 +58,16 @@ class GrowingOptions:
         32, "On graphs below, blocks are bisected further while they have about this number of "
         "vertices.", min=2)
     net_levels: int = option(
-        1, "Number of levels, from the coarsest hypergraph on, on which bisections use nets; below "
-        "them bisections use the clique graph.", min=0)
+        1, "Number of levels, from the coarsest hypergraph on, on which bisections use nets, not the "
+        "clique graph.", min=0)
     max_net_size: int = option(
         256, "Nets with more pins do not count in bisections of hypergraphs.", min=2)
     max_pins_per_arc: float = option(
-        6.0, "If vertices have more pins around them per arc of the clique graph than this, "
-        "bisections use the clique graph, which is nearly as good and faster.", min=0)
+        6.0, "With more pins around a vertex per arc of the clique graph, bisections use that graph, "
+        "which is nearly as good and faster.", min=0)
     also_on_large_nets: bool = option(
-        False, "Whether half of the hierarchies use nets of any number of pins, without these two "
-        "limits; always if many vertices have large nets only.")
+        False, "Whether half of the hierarchies ignore both limits; always where many vertices "
+        "have large nets only.")
     passes: int = option(2, "Maximum number of refinement passes over a bisection.", min=0)
     finest_passes: int = option(
         2, "The same on the coarsest graph, whose best partitions are refined once more.",

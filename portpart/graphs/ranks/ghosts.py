@@ -39,8 +39,8 @@ def ghost_rows(graph: DistributedGraph) -> GhostRows:
     ghosts, first = border_targets(space, border, local.offsets, local.targets, own)
     ordered, order = primitives.sort_keys(space, ghosts)
     begin = primitives.lower_bounds(space, ordered, graph.num_ghosts + 1, 1, own)
-    beside = primitives.gather(space, border, tails(space, first, len(ghosts)))
-    return GhostRows(begin, primitives.gather(space, beside, order))
+    neighbours = primitives.gather(space, border, tails(space, first, len(ghosts)))
+    return GhostRows(begin, primitives.gather(space, neighbours, order))
 
 
 # Values of own vertices for their ghosts, in an order that both ranks know ---------------------

@@ -94,8 +94,8 @@ class Border(kl.Record):
     Attributes
     ----------
     changed : array of int32
-        Places in the border of those that have joined a cluster in this round, or lead one that has
-        been joined.
+        Places in the border of vertices that have joined a cluster in this round, or lead one that
+        has been joined.
     """
 
     changed: Array = kl.work(np.int32, int)

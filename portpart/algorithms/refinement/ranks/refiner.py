@@ -50,7 +50,7 @@ class KnownClusters(kl.Record):
     Attributes
     ----------
     own : Coarser
-        The state of all clusters, or of own ones.
+        The state of own clusters.
     foreign : Coarser
         The state of clusters of other ranks.
     names : array of int64
