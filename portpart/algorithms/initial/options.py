@@ -58,13 +58,13 @@ class GrowingOptions:
         32, "On graphs below, blocks are bisected further while they have about this number of "
         "vertices.", min=2)
     net_levels: int = option(
-        1, "Number of levels, from the coarsest hypergraph on, on which bisections use nets, not the "
-        "clique graph.", min=0)
+        1, "Number of levels, from the coarsest hypergraph on, on which bisections use nets, not "
+        "the clique graph.", min=0)
     max_net_size: int = option(
         256, "Nets with more pins do not count in bisections of hypergraphs.", min=2)
     max_pins_per_arc: float = option(
-        6.0, "With more pins around a vertex per arc of the clique graph, bisections use that graph, "
-        "which is nearly as good and faster.", min=0)
+        6.0, "With more pins around a vertex per arc of the clique graph, bisections use that "
+        "graph, which is nearly as good and faster.", min=0)
     also_on_large_nets: bool = option(
         False, "Whether half of the hierarchies ignore both limits; always where many vertices "
         "have large nets only.")
