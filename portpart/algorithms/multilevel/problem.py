@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Generic
+from typing import TYPE_CHECKING, Generic
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import Csr, EitherGraph, Hypergraph, Topology
 from portpart.primitives import gather, max_of
+
+if TYPE_CHECKING:
+    from portpart.options import Configuration
 
 # Constraints of a partition besides balance ----------------------------------------------------
 
@@ -184,7 +187,7 @@ class Prepared:
 
     problem: Problem
     places: Array | None = None
-    config: Any = None
+    config: Configuration | None = None
 
     def in_given_order(self, part: Array) -> Array:
         """Return the blocks in the order of the other problem's vertices."""

@@ -121,7 +121,7 @@ class DistributedGraph:
         return MailSizes(self.comm.size, words * len(self.halo.ranks), words * self.num_ghosts)
 
     def gather(self) -> Graph:
-        """Return the whole graph on every rank: `gathered` for a graph that is still needed."""
+        """Return the whole graph on every rank, as `gathered` does, and keep this one."""
         return gathered([self])
     def gather_values(self, values: Array) -> Array:
         """Return on every rank the values of all vertices in the order of global ids."""
@@ -179,7 +179,7 @@ class DistributedGraph:
 
 
 def gathered(given: list[DistributedGraph]) -> Graph:
-    """Return the whole graph on every rank.  All ranks call it.
+    """Return the whole graph on every rank, which all ranks call; errors as in `RankGraph.gather`.
 
     Parameters
     ----------
@@ -192,13 +192,6 @@ def gathered(given: list[DistributedGraph]) -> Graph:
     Graph
         Rows as given by the ranks, in the order of global ids.  Ranks whose arrays are in the
         same memory get the same graph.
-
-    Raises
-    ------
-    InputError
-        If it has 2^31 vertices or more.
-    OutOfMemory
-        On all ranks, if one of them has too little memory.
     """
     graph = given.pop()
     space, comm = graph.space, graph.comm
