@@ -12,6 +12,7 @@ from .fixed_vertices import (
     start_partition as start_partition,
 )
 from .metis import trivial_partition as trivial_partition
+from .net_growth import partition_net_by_net as partition_net_by_net
 from .options import (
     GROWING_ON_NETS as GROWING_ON_NETS,
     GrowingOptions as GrowingOptions,

@@ -8,7 +8,7 @@ attempts, of which the best is used.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 
 import numpy as np
@@ -125,13 +125,23 @@ def record_bisection(records: Records, rule: GainRule, team: int, ordered: bool)
     `team` lanes work on a vertex where vertices are independent. If vertices are not `ordered` by
     blocks to bisect, all are in one block at first.
     """
-    program = Program("recursive bisection", threads=FEW)
+    return record_recursion("recursive bisection", records, partial(_bisect, rule=rule, team=team),
+                            ordered)
+
+
+def record_recursion(name: str, records: Records, bisect: Callable[[Program, BisectionWords], None],
+                     ordered: bool) -> Program:
+    """Record all levels of bisections, of which `bisect` records one, and the choice of the best.
+
+    The best attempt at a bisection becomes the candidate's.
+    """
+    program = Program(name, threads=FEW)
     run: BisectionWords = program.declare(records)["start"]
     if not ordered:
         program.launch(run.vertices_of_all, shuffle)
     program.launch(1, begin_level)
     with program.while_loop(run.running):
-        _bisect(program, run, rule, team)
+        bisect(program, run)
         with program.side_by_side():
             program.launch(run.vertices_of_all, take_order)
             program.launch(1, begin_level)

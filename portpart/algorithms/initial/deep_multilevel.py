@@ -104,7 +104,7 @@ def grown_partitions(graphs: Graphs, clusters: list[Array], goals: np.ndarray, l
 def _runs(graphs: Graphs, num_blocks: int, all_levels: int, seed: int,
           options: GrowingOptions, num_labels: int) -> list[BisectionWords]:
     """Return, for each graph, the words that depend only on the graphs and the options."""
-    runs = [_run_on(graph) for graph in graphs]
+    runs = [run_on(graph) for graph in graphs]
     inherited = 0
     for depth in reversed(range(len(graphs))):
         run = runs[depth]
@@ -126,7 +126,7 @@ def _runs(graphs: Graphs, num_blocks: int, all_levels: int, seed: int,
     return runs
 
 
-def _run_on(graph: Graph | Hypergraph) -> BisectionWords:
+def run_on(graph: Graph | Hypergraph) -> BisectionWords:
     """Return the words that depend only on the graph."""
     run = BisectionWords.zeros()
     run.vertices, run.degree = graph.num_vertices, int(seen_by_vertex(graph))

@@ -68,6 +68,9 @@ class GrowingOptions:
     also_on_large_nets: bool = option(
         False, "Whether half of the hierarchies ignore both limits; always where many vertices "
         "have large nets only.")
+    net_by_net: int = option(
+        0, "Number of partitions of the whole hypergraph that grow net by net; the best of them "
+        "is one of the starts. One where many vertices have large nets only.", min=0)
     passes: int = option(2, "Maximum number of refinement passes over a bisection.", min=0)
     finest_passes: int = option(
         2, "The same on the coarsest graph, whose best partitions are refined once more.",

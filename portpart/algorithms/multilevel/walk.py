@@ -144,6 +144,8 @@ class Recipe:
         Walks from scratch merge only vertices of equal label,
     communities : array of int32, shape (n,), optional
         and, while coarsening does not stall, only vertices of one community.
+    offered : array of int32, shape (n,), optional
+        A partition that does not divide vertices of a label: one of the starts of such walks.
     stop_at : int, optional
         Number of vertices at which coarsening ends; by default that of the options.
     combine : callable, optional
@@ -167,6 +169,7 @@ class Recipe:
     contraction: Contraction = contract
     label: Array | None = None
     communities: Array | None = None
+    offered: Array | None = None
     stop_at: int | None = None
     combine: Callable[[list[Array]], Partition] | None = None
     swaps: bool = False
@@ -234,10 +237,12 @@ def walk_of(problem: Problem, recipe: Recipe) -> Walk:
             levels = levels_of(problem, recipe, seed, label)
             fixed = on_levels(levels, wanted.fixed, ways)
             initial = on_levels(levels, part, ways)[-1]
+            offered = on_levels(levels, recipe.offered if part is None else None, ways)[-1]
         refiner = ways.refiner(early, levels, seed)
         previous_blocks = None if wanted.previous_blocks is None else _settled(refiner, levels,
                                                                                wanted.previous_blocks)
-        here = Constraints(fixed[-1], initial, wanted.out_of_time, previous_blocks, wanted.grows)
+        here = Constraints(fixed[-1], initial, wanted.out_of_time, previous_blocks, wanted.grows,
+                           offered)
         best, outcome = ways.refined(problem, recipe if part is None else again, refiner, levels,
                                      fixed, Start(here, seed))
         if problem.evaluation is not None and recipe.search.is_one_walk and wanted.rounds == 0:

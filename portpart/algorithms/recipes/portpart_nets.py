@@ -23,9 +23,15 @@ from portpart.algorithms.coarsening import (
     places_by_nets,
     reduced_nets,
 )
-from portpart.algorithms.initial import GROWING_ON_NETS, InitialOptions
+from portpart.algorithms.initial import (
+    GROWING_ON_NETS,
+    GrowingOptions,
+    InitialOptions,
+    partition_net_by_net,
+)
 from portpart.algorithms.refinement import FlowOptions, RefinementOptions
 from portpart.algorithms.refinement.nets import ORDERS
+from portpart.backends.programs import Array
 from portpart.options import changed, derived, option, option_class
 from portpart.primitives import put_to
 
@@ -161,7 +167,8 @@ def prepared(problem: multilevel.Problem, config: HypergraphConfig) -> multileve
     if wanted.fixed is not None:
         wanted = replace(wanted, fixed=put_to(problem.space, places, wanted.fixed))
     problem = replace(problem, graph=in_order(fewer, places), constraints=wanted)
-    on_large_nets = changed(config, {"initial.growing.also_on_large_nets": True})
+    on_large_nets = changed(config, {"initial.growing.also_on_large_nets": True,
+                                     "initial.growing.net_by_net": 1})
     return multilevel.Prepared(problem, places, on_large_nets)
 
 
@@ -176,9 +183,21 @@ def portpart_nets(problem: multilevel.Problem, config: HypergraphConfig) -> mult
     passes = config.refinement.passes
     first, *others = cluster_rules(problem.graph, coarsest, problem.balance.cluster_limit(coarsest),
                                    config.clustering, problem.num_blocks, NetProposals(config.nets))
-    together = (None if config.communities is None or problem.constraints.initial is not None else
+    offered = _net_by_net(problem, config.initial.growing)
+    is_known = offered is not None or problem.constraints.initial is not None
+    together = (None if config.communities is None or is_known else
                 communities(problem.graph, problem.seed, config.communities))
     return multilevel.Recipe(
         config.coarsening, first, multilevel.start_from_pool(problem, config.initial, passes),
         multilevel.jet_refiner(problem, config.refinement, config.order), passes, config.search,
-        contraction=contract_in_walk, communities=together, flows=config.flows).in_turn(others)
+        contraction=contract_in_walk, label=offered, communities=together, offered=offered,
+        flows=config.flows).in_turn(others)
+
+
+def _net_by_net(problem: multilevel.Problem, options: GrowingOptions) -> Array | None:
+    """Return a partition that grows net by net, if wanted and possible, without given blocks."""
+    wanted, balance = problem.constraints, problem.balance
+    if options.net_by_net == 0 or wanted.initial is not None or wanted.fixed is not None:
+        return None
+    return partition_net_by_net(problem.graph, balance.num_blocks, balance.shares, balance.limits,
+                                problem.seed, options)
