@@ -286,15 +286,15 @@ def _group_nets(hypergraph: Any) -> None:
 
 def _grow_on_nets(hypergraph: Any) -> None:
     from portpart.algorithms.final_balance.overload import with_heavy_apart
-    from portpart.algorithms.initial.options import GrowingOptions
+    from portpart.algorithms.initial import GrowingOptions, partition_net_by_net
     from portpart.algorithms.multilevel.greedy_start import grown_parts
-    from portpart.algorithms.objectives.candidates import costs_and_weights
-    from portpart.algorithms.objectives.limits import Balance
-    from portpart.algorithms.objectives.net_cost import net_objective
+    from portpart.algorithms.objectives import Balance, costs_and_weights, net_objective
 
     mean = hypergraph.total_vertex_weight // 6
+    options = GrowingOptions(hierarchies=2, net_by_net=2)
     balance = Balance(6, mean + mean // 9 + 1, mean)
-    parts = grown_parts(hypergraph, balance, GrowingOptions(hierarchies=2), 3)
+    partition_net_by_net(hypergraph, 6, None, balance.limits, 3, options)
+    parts = grown_parts(hypergraph, balance, options, 3)
     costs_and_weights(hypergraph, parts, 6, net_objective("km1"))
     with_heavy_apart(hypergraph, parts, balance)
 

@@ -28,12 +28,15 @@ from portpart.algorithms.initial.net_keys import VertexNets, incidence_of
 from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.initial.side_weights import min_vertices, target_side_weight, weight_at
 from portpart.backends import language as kl
-from portpart.backends.programs import Array, Program
+from portpart.backends.programs import Array, Program, Records
 from portpart.graphs import Hypergraph
 from portpart.primitives import hash_of
 
+MAX_NETS = 4096
+"""With more nets no partition grows net by net: each step examines all of them."""
+
 MAX_NET_WEIGHTS = 2**24
-"""With more nets of all attempts together, no partition grows net by net."""
+"""Nor with more nets of all attempts together."""
 
 NO_NET = -1
 
@@ -116,22 +119,26 @@ def partition_net_by_net(hypergraph: Hypergraph, num_blocks: int, shares: np.nda
     """
     space, n, tried = hypergraph.space, hypergraph.num_vertices, options.net_by_net
     rows, level_begin = splits_of(num_blocks)
-    weights = hypergraph.num_nets * tried * options.trials * int(np.diff(level_begin).max(initial=0))
-    if not 0 < num_blocks <= n or weights > MAX_NET_WEIGHTS:
+    attempts = tried * options.trials * int(np.diff(level_begin).max(initial=0))
+    weights = hypergraph.num_nets * attempts
+    too_many = hypergraph.num_nets > MAX_NETS or weights > MAX_NET_WEIGHTS
+    if too_many or not 0 < num_blocks <= n:
         return None
     run = run_on(hypergraph)
     run.blocks, run.seed, run.level, run.levels = num_blocks, seed, -1, len(level_begin) - 1
     run.finest, run.grown_trials, run.candidates, run.kept = 1, options.trials, tried, 1
     run.vertices_of_all, run.kept_vertices = tried * n, n
     sizes = StartSizes(tried, tried * n, 0, options.trials, num_blocks)
+    side = space.empty(options.trials * tried * n, np.int8)  # no keys and moves
     goals = np.ones(num_blocks) if shares is None else shares
-    part = space.empty(n, np.int32)
-    records = {
-        "graph": incidence_of(hypergraph), "splits": Splits.on(space, rows, level_begin, goals,
-                                                               limits),
-        "candidates": Candidates.allocate(space, sizes), "attempts": Attempts.allocate(space, sizes),
-        "weights": NetWeights(space.empty(weights, np.int64), space.empty(weights, np.int64)),
-        "handover": ProjectedState(space.empty(0, np.int32), space.empty(0, np.int32), part),
+    part, none = space.empty(n, np.int32), space.empty(0, np.int32)
+    records: Records = {
+        "graph": incidence_of(hypergraph),
+        "splits": Splits.on(space, rows, level_begin, goals, limits),
+        "candidates": Candidates.allocate(space, sizes),
+        "attempts": Attempts.allocate(space, sizes._replace(vertices=0)).replaced(side=side),
+        "weights": NetWeights(*(space.empty(weights, np.int64) for _ in range(2))),
+        "handover": ProjectedState(none, none, part),
         "start": BisectionWords(space.asarray(run.array)),
     }
     program = space.cached_executable(
@@ -281,41 +288,42 @@ def may_take(weight, heavy, count, goal: SideGoal):
 
 
 @kl.device
-def grow_side(first, goal: SideGoal, nets: OwnNets, bisection: Bisection, graph: VertexNets, candidates: Candidates,
-              attempts: Attempts, weights: NetWeights):
+def grow_side(first, goal: SideGoal, nets: OwnNets, bisection: Bisection, graph: VertexNets,
+              candidates: Candidates, attempts: Attempts, weights: NetWeights):
     """Move the pins of net after net to side 0, until one does not fit; store the totals.
 
     If no net has any weight, vertices follow in the order of their positions.
     """
+    net = kl.int64(first)
     weight = kl.int64(0)
     count = kl.int64(0)
-    net = kl.int64(first)
     growing = True
     while growing:
+        growing = net != NO_NET
         begin = kl.int64(bisection.lower)
         end = kl.int64(bisection.upper)
-        growing = net != NO_NET
         if net != NO_NET:
             begin = kl.int64(graph.nets.begin[net])
             end = kl.int64(graph.nets.end[net])
         for tile in range(begin, end, kl.team_size()):
             p = position_of(tile + kl.lane(), end, net, bisection, graph, candidates, attempts)
+            there = p >= 0
             heavy = kl.int64(0)
-            if p >= 0:
+            if there:
                 heavy = weight_at(p, bisection.base, graph.vertex_weights, candidates.order)
             before = weight + kl.team_scan(heavy) - heavy
-            number = count + kl.team_scan(kl.int64(p >= 0))
-            stop = kl.team_min(kl.lane() if p >= 0 and not may_take(before, heavy, number, goal)
-                               else kl.team_size())
-            if p >= 0 and kl.lane() < stop:
+            number = count + kl.team_scan(kl.int64(there))
+            misfit = there and not may_take(before, heavy, number, goal)
+            stop = kl.team_min(kl.lane() if misfit else kl.team_size())
+            joins = there and kl.lane() < stop
+            if joins:
                 attempts.side[bisection.own + p] = kl.int8(0)
-                add_to_nets(candidates.order[bisection.base + p], -heavy, nets, graph,
-                            weights)
-            weight += kl.team_sum(heavy if kl.lane() < stop else kl.int64(0))
-            count += kl.team_sum(kl.int64(p >= 0 and kl.lane() < stop))
+                add_to_nets(candidates.order[bisection.base + p], -heavy, nets, graph, weights)
+            weight += kl.team_sum(heavy if joins else kl.int64(0))
+            count += kl.team_sum(kl.int64(joins))
             kl.team_sync()
+            growing = growing and stop == kl.team_size()
             if stop < kl.team_size():
-                growing = False
                 break
         if growing:
             net = cheapest_net(nets, graph, weights)

@@ -181,6 +181,11 @@ class Recipe:
         """Return the recipe with other rules for clusters in the runs after the first one."""
         return replace(self, others=tuple(replace(self, find_clusters=rule) for rule in rules))
 
+    def beginning_with(self, offered: Array) -> Recipe:
+        """Return the recipe whose first walk respects a partition and has it among its starts."""
+        return replace(self, label=offered, communities=None, offered=offered,
+                       others=(self, *self.others))
+
     def once_more(self) -> Recipe:
         """Return the recipe for a walk from a partition, which may have fewer passes."""
         last, passes = self.search.passes, self.passes

@@ -184,14 +184,15 @@ def portpart_nets(problem: multilevel.Problem, config: HypergraphConfig) -> mult
     first, *others = cluster_rules(problem.graph, coarsest, problem.balance.cluster_limit(coarsest),
                                    config.clustering, problem.num_blocks, NetProposals(config.nets))
     offered = _net_by_net(problem, config.initial.growing)
-    is_known = offered is not None or problem.constraints.initial is not None
+    is_known = problem.constraints.initial is not None or (
+        offered is not None and config.search.runs == 1)
     together = (None if config.communities is None or is_known else
                 communities(problem.graph, problem.seed, config.communities))
-    return multilevel.Recipe(
+    recipe = multilevel.Recipe(
         config.coarsening, first, multilevel.start_from_pool(problem, config.initial, passes),
         multilevel.jet_refiner(problem, config.refinement, config.order), passes, config.search,
-        contraction=contract_in_walk, label=offered, communities=together, offered=offered,
-        flows=config.flows).in_turn(others)
+        contraction=contract_in_walk, communities=together, flows=config.flows).in_turn(others)
+    return recipe if offered is None else recipe.beginning_with(offered)
 
 
 def _net_by_net(problem: multilevel.Problem, options: GrowingOptions) -> Array | None:

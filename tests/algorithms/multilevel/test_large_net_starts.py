@@ -89,6 +89,9 @@ def test_only_hypergraphs_of_large_nets_start_so(preset: str) -> None:
         found = prepared(problem, config).config
         assert (found is not None) is wanted
         if wanted:
-            assert found.initial.growing.also_on_large_nets
+            growing = found.initial.growing
+            assert growing.also_on_large_nets
+            assert growing.net_by_net == 1
             assert portpart.options.changed(
-                found, {"initial.growing.also_on_large_nets": False}) == config
+                found, {"initial.growing.also_on_large_nets": False,
+                        "initial.growing.net_by_net": 0}) == config

@@ -21,16 +21,12 @@ from portpart.algorithms.coarsening.hierarchy import coarsen
 from portpart.algorithms.coarsening.large_nets import in_order, places_by_nets, reduced_nets
 from portpart.algorithms.coarsening.net_contraction import contract_nets, merged_nets
 from portpart.algorithms.coarsening.net_proposals import NetProposals
-from portpart.algorithms.coarsening.options import (
-    ClusteringOptions,
-    CommunityOptions,
-    NetOptions,
-)
+from portpart.algorithms.coarsening.options import ClusteringOptions, CommunityOptions, NetOptions
 from portpart.algorithms.coarsening.ranks.hierarchy import Fold, coarsen_ranks
 from portpart.algorithms.final_balance.empty_blocks import with_empty_filled
 from portpart.algorithms.final_balance.overload import with_heavy_apart
 from portpart.algorithms.incremental import edits, nets as nets_followed
-from portpart.algorithms.initial.options import GrowingOptions
+from portpart.algorithms.initial import GrowingOptions, partition_net_by_net
 from portpart.algorithms.mapping.mappers import mapper_of
 from portpart.algorithms.multilevel.greedy_start import grown_parts
 from portpart.algorithms.multilevel.problem import Constraints, MappingProblem, Problem
@@ -96,9 +92,8 @@ SECTIONS = {"preset": changed(PortpartConfig(), {"initial.starts": 2, **SMALL}),
 EAGER = MoveRule(min_ghosts=0, max_left=0.6, spacing=1)
 """Vertices move to other ranks, after their copies have been counted."""
 
-INHERITING = GrowingOptions(
-    candidates=2, max_candidates=4, trials=3, refined_trials=2, min_vertices=8,
-    split_vertices=4)
+INHERITING = GrowingOptions(candidates=2, max_candidates=4, trials=3, refined_trials=2,
+                            min_vertices=8, split_vertices=4, net_by_net=2)
 """Starts grow on coarser graphs first."""
 
 IMPROVED = ClusteringOptions(improve_rounds=1)
@@ -338,11 +333,13 @@ def _grouped(space: ExecutionSpace, case: Case) -> np.ndarray:
 
 
 def _grown(space: ExecutionSpace, case: Case) -> np.ndarray:
-    """Partitions that are grown on coarser hypergraphs first, on one hierarchy and on two."""
+    """Partitions grown net by net, and on coarser hypergraphs, on one hierarchy and on two."""
     hypergraph = HYPERGRAPHS[case.graph]().to(space)
-    return np.concatenate([
-        oracles.host(part) for options in (INHERITING, replace(INHERITING, hierarchies=2))
-        for part in grown_parts(hypergraph, balance_of(hypergraph, 3), options, 4)])
+    balance, once = balance_of(hypergraph, 3), INHERITING
+    parts = [partition_net_by_net(hypergraph, 3, None, balance.limits, 4, once)]
+    for options in (once, replace(once, hierarchies=2)):
+        parts += [*grown_parts(hypergraph, balance, options, 4)]
+    return np.concatenate([oracles.host(part) for part in parts])
 
 
 def _valued(space: ExecutionSpace, case: Case) -> np.ndarray:
