@@ -232,11 +232,12 @@ def _of_partition(sizes: GivenSizes, k: int, algorithm: recipes.Algorithm, confi
         config = replace(config, search=replace(config.search, cycles=max(1, config.search.cycles)))
     if like is not None and sizes_of(like).counts == sizes.counts:
         sizes = given = sizes_of(like)
-        if isinstance(like, Hypergraph) and hasattr(config, "nets"):
+        if isinstance(like, Hypergraph) and isinstance(config, recipes.HypergraphConfig):
             fewer = reduced_nets(like, config.nets)
             places = places_by_nets(fewer, config.nets)
             if places is not None:
                 fewer, dropped = in_order(fewer, places), int(places.nbytes)
+                config = recipes.on_large_nets(config)
             if fewer is not like:
                 sizes, dropped, like = sizes_of(fewer), dropped + given.own_bytes, fewer
     if isinstance(config, recipes.HypergraphConfig):

@@ -21,7 +21,10 @@ from .partitioners import (
     lookup as lookup,
 )
 from .portpart import STRONG as STRONG, PortpartConfig as PortpartConfig
-from .portpart_nets import HypergraphConfig as HypergraphConfig
+from .portpart_nets import (
+    HypergraphConfig as HypergraphConfig,
+    on_large_nets as on_large_nets,
+)
 from .portpart_ranks import (
     block_weights as block_weights,
     partition_ranks as partition_ranks,

@@ -167,9 +167,13 @@ def prepared(problem: multilevel.Problem, config: HypergraphConfig) -> multileve
     if wanted.fixed is not None:
         wanted = replace(wanted, fixed=put_to(problem.space, places, wanted.fixed))
     problem = replace(problem, graph=in_order(fewer, places), constraints=wanted)
-    on_large_nets = changed(config, {"initial.growing.also_on_large_nets": True,
-                                     "initial.growing.net_by_net": 1})
-    return multilevel.Prepared(problem, places, on_large_nets)
+    return multilevel.Prepared(problem, places, on_large_nets(config))
+
+
+def on_large_nets(config: HypergraphConfig) -> HypergraphConfig:
+    """Return the configuration for hypergraphs with many vertices that have large nets only."""
+    return changed(config, {"initial.growing.also_on_large_nets": True,
+                            "initial.growing.net_by_net": 1})
 
 
 def portpart_nets(problem: multilevel.Problem, config: HypergraphConfig) -> multilevel.Recipe:
