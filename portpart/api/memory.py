@@ -237,7 +237,7 @@ def _of_partition(sizes: GivenSizes, k: int, algorithm: recipes.Algorithm, confi
             places = places_by_nets(fewer, config.nets)
             if places is not None:
                 fewer, dropped = in_order(fewer, places), int(places.nbytes)
-                config = recipes.on_large_nets(config)
+            config = recipes.for_nets(config, fewer, places is not None)
             if fewer is not like:
                 sizes, dropped, like = sizes_of(fewer), dropped + given.own_bytes, fewer
     if isinstance(config, recipes.HypergraphConfig):

@@ -69,8 +69,8 @@ class GrowingOptions:
         False, "Whether half of the hierarchies ignore both limits; always where many vertices "
         "have large nets only.")
     net_by_net: int = option(
-        0, "Number of partitions that grow net by net, without coarsening; the best is a start. 1 "
-        "in the same case.", min=0)
+        0, "Number of partitions that grow net by net, without coarsening; a walk starts from the "
+        "best if it costs less than those found. 1 where nets are few or large.", min=0)
     passes: int = option(2, "Maximum number of refinement passes over a bisection.", min=0)
     finest_passes: int = option(
         2, "The same on the coarsest graph, whose best partitions are refined once more.",

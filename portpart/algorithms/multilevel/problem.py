@@ -66,8 +66,6 @@ class Constraints:
         Blocks that vertices leave at a migration cost: those of `initial`.
     grows : bool
         Whether new partitions are grown although there are previous blocks.
-    offered : array of int32, shape (n,), optional
-        A partition that is one of several starts.
     is_brief : bool
         Whether coarsening ends when levels are barely smaller, and each level is refined once.
     rounds : float
@@ -79,7 +77,6 @@ class Constraints:
     out_of_time: Callable[[], bool] = never
     previous_blocks: PreviousBlocks | None = None
     grows: bool = True
-    offered: Array | None = None
     is_brief: bool = False
     rounds: float = 0
 

@@ -28,6 +28,7 @@ from portpart.algorithms.multilevel.population import (
     TimeIsUp,
 )
 from portpart.algorithms.multilevel.problem import Problem
+from portpart.algorithms.objectives import costs_and_weights
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import WithMeasures
@@ -124,7 +125,8 @@ class Walk(Protocol):
 
 def search(problem: Problem, walks: Sequence[Walk], options: SearchOptions,
            found_one: Callable[[Partition], None] = lambda found: None,
-           in_rounds: Sequence[Walk] = (), max_concurrent: int = 1) -> Array:
+           in_rounds: Sequence[Walk] = (), max_concurrent: int = 1,
+           offered: Array | None = None) -> Array:
     """Return the best partition of walks from scratch, combinations, cycles and rounds.
 
     With an initial partition there are one walk and cycles. Time is checked before each further
@@ -143,11 +145,13 @@ def search(problem: Problem, walks: Sequence[Walk], options: SearchOptions,
         Walks for rounds; each round draws one. By default `walks`.
     max_concurrent : int
         Maximum number of walks at the same time.
+    offered : array of int32, shape (n,), optional
+        A partition from which there is another walk if it costs less than those found.
     """
     found, clock = None, problem.constraints.out_of_time
     try:
         with closing(_best_so_far(problem, walks, options, in_rounds or walks,
-                                  max_concurrent)) as steps:
+                                  max_concurrent, offered)) as steps:
             for found in steps:
                 found_one(found[0])
                 if isinstance(clock, Clock):
@@ -161,7 +165,8 @@ def search(problem: Problem, walks: Sequence[Walk], options: SearchOptions,
 
 
 def _best_so_far(problem: Problem, walks: Sequence[Walk], options: SearchOptions,
-                 in_rounds: Sequence[Walk], max_concurrent: int) -> Steps:
+                 in_rounds: Sequence[Walk], max_concurrent: int,
+                 offered: Array | None) -> Steps:
     """Yield the best partition after each walk, and the number of rounds before it."""
     found: list[Partition] = []
     with closing(_from_scratch(problem, walks, options, max_concurrent)) as partitions:
@@ -169,12 +174,25 @@ def _best_so_far(problem: Problem, walks: Sequence[Walk], options: SearchOptions
             found.append(partition)
             best = min(found, key=_rank)
             yield best, 0
+    if offered is not None and _is_better(problem, offered, best):
+        found.append(walks[0](problem.seed, offered, offered))
+        best = min(found, key=_rank)
+        yield best, 0
     with closing(_improved(problem, walks[0], found, options.cycles, max_concurrent)) as partitions:
         for partition in partitions:
             best = min(best, partition, key=_rank)
             yield best, 0
     if problem.constraints.rounds > 0:
         yield from _rounds(problem, in_rounds, [best, *found], options, max_concurrent)
+
+
+def _is_better(problem: Problem, offered: Array, best: Partition) -> bool:
+    """Whether a partition costs less than the best, and there is time for a walk from it."""
+    if problem.space.is_dry_run or problem.constraints.out_of_time():
+        return problem.space.is_dry_run
+    costs, _ = costs_and_weights(problem.graph, offered.reshape(1, -1), problem.num_blocks,
+                                 problem.objective)
+    return bool(costs[0] < 2 * best.value)
 
 
 def _from_scratch(problem: Problem, walks: Sequence[Walk], options: SearchOptions,

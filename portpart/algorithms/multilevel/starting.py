@@ -170,8 +170,6 @@ def start_from_pool(problem: Problem, options: InitialOptions,
         problem.trace.started("grown" if len(grown) else "metis", count)
         parts = chain(parts, placed_in_turn(grown_from(coarsest.space, balance.limits, fixed,
                                                        plain)))
-        if wanted.offered is not None:
-            parts, count = chain(parts, placed_in_turn([wanted.offered])), count + 1
         if wanted.previous_blocks is not None:
             parts, count = _beside_old(problem, parts, wanted, wanted.previous_blocks), count + 1
         return start_from_best(refiner, coarsest, parts, count, passes(1, coarsest)[0], wanted)

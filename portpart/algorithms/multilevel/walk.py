@@ -145,7 +145,7 @@ class Recipe:
     communities : array of int32, shape (n,), optional
         and, while coarsening does not stall, only vertices of one community.
     offered : array of int32, shape (n,), optional
-        A partition that does not divide vertices of a label: one of the starts of such walks.
+        A partition from which there is another walk if it costs less than those found.
     stop_at : int, optional
         Number of vertices at which coarsening ends; by default that of the options.
     combine : callable, optional
@@ -180,11 +180,6 @@ class Recipe:
     def in_turn(self, rules: Sequence[ClusterRule]) -> Recipe:
         """Return the recipe with other rules for clusters in the runs after the first one."""
         return replace(self, others=tuple(replace(self, find_clusters=rule) for rule in rules))
-
-    def beginning_with(self, offered: Array) -> Recipe:
-        """Return the recipe whose first walk respects a partition and has it among its starts."""
-        return replace(self, label=offered, communities=None, offered=offered,
-                       others=(self, *self.others))
 
     def once_more(self) -> Recipe:
         """Return the recipe for a walk from a partition, which may have fewer passes."""
@@ -224,7 +219,7 @@ def search_multilevel(problem: Problem, recipe: Recipe) -> Array:
                  for each in (recipes if wanted.rounds > 0 else ())]
     return search(problem, walks, recipe.search,
                   lambda found: problem.trace.walked(found.value), in_rounds,
-                  recipe.ways.max_concurrent_walks(problem))
+                  recipe.ways.max_concurrent_walks(problem), recipe.offered)
 
 
 def walk_of(problem: Problem, recipe: Recipe) -> Walk:
@@ -242,15 +237,14 @@ def walk_of(problem: Problem, recipe: Recipe) -> Walk:
             levels = levels_of(problem, recipe, seed, label)
             fixed = on_levels(levels, wanted.fixed, ways)
             initial = on_levels(levels, part, ways)[-1]
-            offered = on_levels(levels, recipe.offered if part is None else None, ways)[-1]
         refiner = ways.refiner(early, levels, seed)
         previous_blocks = None if wanted.previous_blocks is None else _settled(refiner, levels,
                                                                                wanted.previous_blocks)
-        here = Constraints(fixed[-1], initial, wanted.out_of_time, previous_blocks, wanted.grows,
-                           offered)
+        here = Constraints(fixed[-1], initial, wanted.out_of_time, previous_blocks, wanted.grows)
         best, outcome = ways.refined(problem, recipe if part is None else again, refiner, levels,
                                      fixed, Start(here, seed))
-        if problem.evaluation is not None and recipe.search.is_one_walk and wanted.rounds == 0:
+        is_last = recipe.search.is_one_walk and wanted.rounds == 0 and recipe.offered is None
+        if problem.evaluation is not None and is_last:
             with trace.phase("finish"):
                 problem.evaluation.begin(problem.graph, best, problem.num_blocks)
         if part is not None and recipe.combine is not None:

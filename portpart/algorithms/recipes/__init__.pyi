@@ -23,7 +23,7 @@ from .partitioners import (
 from .portpart import STRONG as STRONG, PortpartConfig as PortpartConfig
 from .portpart_nets import (
     HypergraphConfig as HypergraphConfig,
-    on_large_nets as on_large_nets,
+    for_nets as for_nets,
 )
 from .portpart_ranks import (
     block_weights as block_weights,

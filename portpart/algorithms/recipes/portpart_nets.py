@@ -32,6 +32,7 @@ from portpart.algorithms.initial import (
 from portpart.algorithms.refinement import FlowOptions, RefinementOptions
 from portpart.algorithms.refinement.nets import ORDERS
 from portpart.backends.programs import Array
+from portpart.graphs import Hypergraph
 from portpart.options import changed, derived, option, option_class
 from portpart.primitives import put_to
 
@@ -147,12 +148,16 @@ more choice, and with more levels refinement takes smaller steps. Starts need th
 weight is small in the clique graph. A cycle finds what the first walk has missed."""
 
 
+FEW_NETS = 6
+"""With this number of vertices per net or more, a partition grows net by net."""
+
+
 def prepared(problem: multilevel.Problem, config: HypergraphConfig) -> multilevel.Prepared:
     """Remove huge nets, and merge repeated ones if there are many.
 
-    Results are evaluated on all nets. If many vertices have large nets only, half of the starts use
-    these, and vertices are numbered in the order of their nets, unless there is an initial
-    partition.
+    Results are evaluated on all nets. Options differ where nets are few or large. If many vertices
+    have large nets only, vertices are numbered in the order of their nets, unless there is an
+    initial partition.
     """
     fewer = reduced_nets(problem.graph, config.nets)
     if fewer is not problem.graph:
@@ -162,18 +167,22 @@ def prepared(problem: multilevel.Problem, config: HypergraphConfig) -> multileve
     if wanted.initial is not None or wanted.previous_blocks is not None:
         return multilevel.Prepared(problem)
     places = places_by_nets(fewer, config.nets)
+    config = for_nets(config, fewer, places is not None)
     if places is None:
-        return multilevel.Prepared(problem)
+        return multilevel.Prepared(problem, config=config)
     if wanted.fixed is not None:
         wanted = replace(wanted, fixed=put_to(problem.space, places, wanted.fixed))
     problem = replace(problem, graph=in_order(fewer, places), constraints=wanted)
-    return multilevel.Prepared(problem, places, on_large_nets(config))
+    return multilevel.Prepared(problem, places, config)
 
 
-def on_large_nets(config: HypergraphConfig) -> HypergraphConfig:
-    """Return the configuration for hypergraphs with many vertices that have large nets only."""
-    return changed(config, {"initial.growing.also_on_large_nets": True,
-                            "initial.growing.net_by_net": 1})
+def for_nets(config: HypergraphConfig, hypergraph: Hypergraph, are_large: bool) -> HypergraphConfig:
+    """Return the configuration for few nets, or if many vertices have large nets only."""
+    if are_large:
+        config = changed(config, {"initial.growing.also_on_large_nets": True})
+    if are_large or hypergraph.num_vertices >= FEW_NETS * hypergraph.num_nets:
+        config = changed(config, {"initial.growing.net_by_net": 1})
+    return config
 
 
 def portpart_nets(problem: multilevel.Problem, config: HypergraphConfig) -> multilevel.Recipe:
@@ -188,15 +197,24 @@ def portpart_nets(problem: multilevel.Problem, config: HypergraphConfig) -> mult
     first, *others = cluster_rules(problem.graph, coarsest, problem.balance.cluster_limit(coarsest),
                                    config.clustering, problem.num_blocks, NetProposals(config.nets))
     offered = _net_by_net(problem, config.initial.growing)
-    is_known = problem.constraints.initial is not None or (
-        offered is not None and config.search.runs == 1)
-    together = (None if config.communities is None or is_known else
-                communities(problem.graph, problem.seed, config.communities))
-    recipe = multilevel.Recipe(
+    return multilevel.Recipe(
         config.coarsening, first, multilevel.start_from_pool(problem, config.initial, passes),
         multilevel.jet_refiner(problem, config.refinement, config.order), passes, config.search,
-        contraction=contract_in_walk, communities=together, flows=config.flows).in_turn(others)
-    return recipe if offered is None else recipe.beginning_with(offered)
+        contraction=contract_in_walk, communities=_apart(problem, config, offered),
+        offered=offered, flows=config.flows).in_turn(others)
+
+
+def _apart(problem: multilevel.Problem, config: HypergraphConfig,
+           offered: Array | None) -> Array | None:
+    """Return the communities of vertices that coarsening respects, if any.
+
+    If only large nets are left, these are the blocks of a partition that grew net by net.
+    """
+    if offered is not None and config.initial.growing.also_on_large_nets:
+        return offered
+    if config.communities is None or problem.constraints.initial is not None:
+        return None
+    return communities(problem.graph, problem.seed, config.communities)
 
 
 def _net_by_net(problem: multilevel.Problem, options: GrowingOptions) -> Array | None:

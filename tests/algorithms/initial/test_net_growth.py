@@ -92,6 +92,24 @@ def test_whole_nets_stay_uncut(preset: str) -> None:
     assert result.km1 <= 60 - 12
 
 
+@pytest.mark.parametrize("num_blocks", [2, 8])
+@pytest.mark.parametrize("nets", [40, 60])
+def test_results_cost_no_more_than_what_grew(num_blocks: int, nets: int) -> None:
+    """Nets of 150 or 100 pins; single moves find less, so there is a walk from that partition."""
+    random = np.random.default_rng(nets)
+    rows: Rows = [[] for _ in range(nets)]
+    for v in range(1500):
+        for net in random.choice(nets, 4, replace=False).tolist():
+            rows[net].append(v)
+    given = hypergraph_of(rows, 1500)
+    reached, plain = (
+        portpart.partition(given, num_blocks, seed=1, initial=initial).km1
+        for initial in (None, np.arange(1500) % num_blocks))
+    part = grown(given, given.space, num_blocks, options=GrowingOptions(net_by_net=1))
+    assert reached <= net_oracles.values(given, part)["km1"]
+    assert reached < plain
+
+
 @pytest.mark.parametrize("num_blocks", [2, 3, 8, 40])
 def test_blocks_have_their_shares(space: ExecutionSpace, num_blocks: int) -> None:
     """Up to a vertex for each level of bisection, and no block is empty."""

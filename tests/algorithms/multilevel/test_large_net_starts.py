@@ -75,23 +75,19 @@ def test_starts_on_large_nets_are_better(space: ExecutionSpace) -> None:
 
 
 @pytest.mark.parametrize("preset", list(PRESETS))
-def test_only_hypergraphs_of_large_nets_start_so(preset: str) -> None:
-    """Small nets for three quarters of the vertices are enough, as is an initial partition."""
+@pytest.mark.parametrize(("pairs", "changes"), [
+    (0, {"also_on_large_nets": True, "net_by_net": 1}), (150, {"net_by_net": 1}), (450, {})])
+def test_only_hypergraphs_of_few_or_large_nets_start_so(preset: str, pairs: int,
+                                                        changes: dict[str, int]) -> None:
+    """Small nets for three quarters of the vertices are enough, as are many nets."""
     large = discs(1200, 40, 300)
     nets = [large.net_pins[begin:end].tolist()
             for begin, end in pairwise(large.net_offsets)]
-    pairs = [[v, v + 1] for v in range(0, 900, 2)]
-    config = PRESETS[preset]
-    for given, wanted in ((large, True), (hypergraph_of([*nets, *pairs], 1200), False)):
-        problem = Problem(graph=given.to(reference()), balance=Balance(4, 310, 300),
-                          objective=net_objective("km1"), seed=1,
-                          trace=Trace(reference(), given, None))
-        found = prepared(problem, config).config
-        assert (found is not None) is wanted
-        if wanted:
-            growing = found.initial.growing
-            assert growing.also_on_large_nets
-            assert growing.net_by_net == 1
-            assert portpart.options.changed(
-                found, {"initial.growing.also_on_large_nets": False,
-                        "initial.growing.net_by_net": 0}) == config
+    step = 900 // pairs if pairs else 900
+    small = [[*range(v, v + step)] for v in range(0, 900, step)] if pairs else []
+    problem = Problem(graph=hypergraph_of([*nets, *small], 1200).to(reference()),
+                      balance=Balance(4, 310, 300), objective=net_objective("km1"), seed=1,
+                      trace=Trace(reference(), large, None))
+    expected = portpart.options.changed(PRESETS[preset], {
+        f"initial.growing.{name}": value for name, value in changes.items()})
+    assert prepared(problem, PRESETS[preset]).config == expected
