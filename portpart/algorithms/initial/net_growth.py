@@ -115,14 +115,14 @@ def partition_net_by_net(hypergraph: Hypergraph, num_blocks: int, shares: np.nda
     -------
     array of int32, shape (n,), or None
         The best by the cost of the nets that bisections cut. A block may exceed its limit. None if
-        there are fewer vertices than blocks, or too many nets.
+        there are fewer vertices than blocks, no nets, or too many.
     """
     space, n, tried = hypergraph.space, hypergraph.num_vertices, options.net_by_net
     rows, level_begin = splits_of(num_blocks)
     attempts = tried * options.trials * int(np.diff(level_begin).max(initial=0))
     weights = hypergraph.num_nets * attempts
-    too_many = hypergraph.num_nets > MAX_NETS or weights > MAX_NET_WEIGHTS
-    if too_many or not 0 < num_blocks <= n:
+    is_possible = 0 < hypergraph.num_nets <= MAX_NETS and 0 < num_blocks <= n
+    if not is_possible or weights > MAX_NET_WEIGHTS:
         return None
     run = run_on(hypergraph)
     run.blocks, run.seed, run.level, run.levels = num_blocks, seed, -1, len(level_begin) - 1

@@ -21,10 +21,7 @@ from .partitioners import (
     lookup as lookup,
 )
 from .portpart import STRONG as STRONG, PortpartConfig as PortpartConfig
-from .portpart_nets import (
-    HypergraphConfig as HypergraphConfig,
-    for_nets as for_nets,
-)
+from .portpart_nets import HypergraphConfig as HypergraphConfig, for_nets as for_nets
 from .portpart_ranks import (
     block_weights as block_weights,
     partition_ranks as partition_ranks,

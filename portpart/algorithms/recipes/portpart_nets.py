@@ -181,7 +181,8 @@ def for_nets(config: HypergraphConfig, hypergraph: Hypergraph, are_large: bool) 
     if are_large:
         config = changed(config, {"initial.growing.also_on_large_nets": True})
     if are_large or hypergraph.num_vertices >= FEW_NETS * hypergraph.num_nets:
-        config = changed(config, {"initial.growing.net_by_net": 1})
+        wanted = max(1, config.initial.growing.net_by_net)
+        config = changed(config, {"initial.growing.net_by_net": wanted})
     return config
 
 

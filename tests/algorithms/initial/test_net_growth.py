@@ -144,10 +144,11 @@ def test_vertices_without_nets_and_weights_get_blocks(space: ExecutionSpace) -> 
         assert part.max() == num_blocks - 1
 
 
-@pytest.mark.parametrize(("nets", "num_blocks"), [(10, 31), (MAX_NETS + 1, 2), (4000, 2048)])
+@pytest.mark.parametrize(("nets", "num_blocks"), [
+    (10, 31), (MAX_NETS + 1, 2), (4000, 2048), (0, 2)])
 def test_nothing_grows_with_few_vertices_or_many_nets(nets: int, num_blocks: int) -> None:
-    """More blocks than vertices, many nets, or many of all attempts together."""
+    """More blocks than vertices, many nets, many of all attempts together, or none."""
     n = 4096 if num_blocks > 100 else 30
-    given = hypergraph_of([[*range(n)], *[[]] * (nets - 1)], n)
+    given = hypergraph_of([[*range(n)], *[[]] * (nets - 1)][:nets], n)
     assert partition_net_by_net(given, num_blocks, None, np.full(num_blocks, n), 1,
                                 GrowingOptions(net_by_net=1)) is None
