@@ -188,11 +188,13 @@ def _best_so_far(problem: Problem, walks: Sequence[Walk], options: SearchOptions
 
 def _is_better(problem: Problem, offered: Array, best: Partition) -> bool:
     """Whether a partition costs less than the best, and there is time for a walk from it."""
-    if problem.space.is_dry_run or problem.constraints.out_of_time():
-        return problem.space.is_dry_run
+    if problem.space.is_dry_run:
+        return True
+    if problem.constraints.out_of_time():
+        return False
     costs, _ = costs_and_weights(problem.graph, offered.reshape(1, -1), problem.num_blocks,
                                  problem.objective)
-    return bool(costs[0] < 2 * best.value)
+    return bool(costs[0] < 2 * best.value)  # these costs are twice the value
 
 
 def _from_scratch(problem: Problem, walks: Sequence[Walk], options: SearchOptions,
