@@ -12,11 +12,11 @@ RUN = 4
 """Number of neighbours that a lane loads at once."""
 
 
-def positions_of(space: ExecutionSpace, flags: Array) -> Array:
+def positions_of(space: ExecutionSpace, flags: Array, number: int | None = None) -> Array:
     """Return the ascending positions of the nonzero elements of `flags` (integers or bool), as
     int32.
 
-    Waits for the device once, for their number.
+    Waits for the device once, unless their number is given.
     """
     n = len(flags)
     if not n:
@@ -25,7 +25,9 @@ def positions_of(space: ExecutionSpace, flags: Array) -> Array:
     counts = space.empty(tiles, np.int32)
     space.parallel_for(tiles, count_flagged, flags, counts, n, team=TEAM)
     places = offsets_from_counts(space, counts)
-    result = space.empty(int(space.to_host(places[tiles:])[0]), np.int32)
+    if number is None:
+        number = int(space.to_host(places[tiles:])[0])
+    result = space.empty(number, np.int32)
     space.parallel_for(tiles, place_flagged, flags, places, n, result, team=TEAM)
     return result
 

@@ -96,8 +96,8 @@ class OverRanks(ByOneDevice):
         graphs: list[Any] = [level.graph for level in levels]
         if all(isinstance(graph, Graph) for graph in graphs):
             return level_flows(problem, recipe.flows, graphs)
-        made = planned(self.graph.comm, lambda: level_flows(problem, recipe.flows, graphs))
-        return None if made is None else RankFlows(made.flows)
+        return planned(self.graph.comm,
+                       lambda: level_flows(problem, recipe.flows, graphs, RankFlows))
 
     def refined(self, problem: Problem, recipe: Recipe, refiner: Refiner, levels: list[Level],
                 fixed: list[Array | None], start: Start) -> tuple[Array, RefinementOutcome]:
@@ -143,7 +143,7 @@ class RankFlows(LevelFlows):
         whole, part = graph.gather(), graph.gather_values(refiner.best[:own])
         held = None if fixed is None else graph.gather_values(fixed)
         gain, part = once(comm, graph.space,
-                          lambda: (self.flows.refine(whole, part, held, slack), part))
+                          lambda: (self.refine(whole, part, held, slack), part))
         if gain > 0:
             ids: Array = graph.local.global_ids
             planned(comm, lambda: refiner.start(graph, gather(graph.space, part, ids)))

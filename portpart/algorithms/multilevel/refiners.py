@@ -8,10 +8,11 @@ from portpart.algorithms.coarsening import is_skewed
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.objectives import Objective
 from portpart.algorithms.refinement import JET, FlowOptions, Piece, RefinementOptions, Refiner
-from portpart.algorithms.refinement.flows import FlowRefiner
+from portpart.algorithms.refinement.flows import Band, FlowRefiner, band_of
 from portpart.backends.programs import Array
 from portpart.graphs import EitherGraph, Graph, Structure
 from portpart.options import option, option_class
+from portpart.primitives import put_one
 
 
 @option_class
@@ -83,16 +84,19 @@ class LevelFlows:
 
     Parameters
     ----------
-    flows : FlowRefiner
+    problem : Problem
+    options : FlowOptions
+    largest : Graph, DistributedGraph or Hypergraph
+        The largest level that is refined.
     """
 
-    def __init__(self, flows: FlowRefiner) -> None:
-        self.flows = flows
+    def __init__(self, problem: Problem, options: FlowOptions, largest: Structure) -> None:
+        self.problem, self.options = problem, options
+        self._flows = None if options.on_band else self._refiner(largest)
 
     def takes(self, depth: int, graph: Structure) -> bool:
         """Whether a level is refined by flows."""
-        options = self.flows.options
-        return depth < options.levels and options.take(*sizes_of(graph))
+        return depth < self.options.levels and self.options.take(*sizes_of(graph))
 
     def improve(self, graph: Graph, refiner: Refiner, fixed: Array | None) -> int:
         """Refine the best partition of a level by flows and return the gain.
@@ -100,25 +104,53 @@ class LevelFlows:
         If it is positive, `refiner` restarts from the new partition. Waits for the device.
         """
         part = graph.space.copy(refiner.best[: graph.num_vertices])
-        gain = self.flows.refine(graph, part, fixed, refiner.slack_on(graph))
+        refine = self._refine_band if self.options.on_band else self.refine
+        gain = refine(graph, part, fixed, refiner.slack_on(graph))
         if gain > 0:
             refiner.start(graph, part)
         return gain
 
+    def refine(self, graph: EitherGraph, part: Array, fixed: Array | None, slack: int) -> int:
+        """Refine a partition of a whole level, in place, and return the gain."""
+        assert self._flows is not None
+        return self._flows.refine(graph, part, fixed, slack)
 
-def level_flows(problem: Problem, options: FlowOptions,
-                graphs: Sequence[Structure]) -> LevelFlows | None:
-    """Return flow refinement for graphs of which some are small enough; else None.
+    def _refine_band(self, graph: Graph, part: Array, fixed: Array | None, slack: int) -> int:
+        """Refine a partition on its band graph, in place, and return the gain."""
+        found = band_of(graph, part, fixed, self.problem.num_blocks, self.options.depth)
+        if found is None:
+            return 0
+        band, vertices = found
+        gain = self.refine_band(band, slack)
+        graph.space.parallel_for(len(vertices), put_one, vertices, band.part, part)
+        return gain
+
+    def refine_band(self, band: Band, slack: int) -> int:
+        """Refine the partition of a band graph, in place, and return the gain."""
+        return self._refiner(band.graph).refine(band.graph, band.part, band.fixed, slack, band.rest)
+
+    def _refiner(self, largest: Structure) -> FlowRefiner:
+        problem = self.problem
+        return FlowRefiner(problem.space, largest, problem.balance, self.options, problem.seed,
+                           problem.objective.rules.net_cost)
+
+
+def level_flows(problem: Problem, options: FlowOptions, graphs: Sequence[Structure],
+                kind: type[LevelFlows] = LevelFlows) -> LevelFlows | None:
+    """Return flow refinement for graphs of which some are small enough; else None."""
+    if not are_flows_for(problem, options):
+        return None
+    small = [graph for graph in graphs if options.take(*sizes_of(graph))]
+    return kind(problem, options, small[0]) if small else None
+
+
+def are_flows_for(problem: Problem, options: FlowOptions) -> bool:
+    """Whether there are flows for a problem.
 
     Only for cuts and net costs without migration costs: flows minimise cuts, no other costs.
     """
-    rules = problem.objective.rules
-    small = [graph for graph in graphs if options.take(*sizes_of(graph))]
-    if not small or not rules.is_cut or problem.num_blocks > options.max_blocks or (
-            problem.constraints.previous_blocks is not None):
-        return None
-    return LevelFlows(FlowRefiner(problem.space, small[0], problem.balance, options, problem.seed,
-                                  rules.net_cost))
+    return (problem.objective.rules.is_cut and problem.num_blocks <= options.max_blocks
+            and problem.constraints.previous_blocks is None)
 
 
 def sizes_of(graph: Structure) -> tuple[int, int]:

@@ -7,8 +7,15 @@ Schulz (2012) and Walshaw (2004).
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from portpart.algorithms import multilevel
-from portpart.algorithms.coarsening import ClusteringOptions, CoarseningOptions, cluster_rules
+from portpart.algorithms.coarsening import (
+    ClusteringOptions,
+    CoarseningOptions,
+    cluster_rules,
+    is_skewed,
+)
 from portpart.algorithms.initial import GrowingOptions, InitialOptions
 from portpart.algorithms.refinement import FlowOptions, RefinementOptions
 from portpart.options import changed, option, option_class
@@ -52,6 +59,10 @@ class PortpartConfig:
     flows: FlowOptions = option(
         FlowOptions(levels=1, max_level=2**18, max_blocks=256),
         "Refinement by flows after the passes over a level.")
+    large_flows: FlowOptions | None = option(
+        FlowOptions(levels=1, alpha=2.0, max_pierces=0, on_band=True, max_blocks=256),
+        "The same where `flows` do not refine the finest level because it has too many arcs, "
+        "unless degrees are skewed.  That level then gets one pass before.")
     search: multilevel.SearchOptions = option(
         multilevel.SearchOptions(), "A search by several cycles through the levels.")
 
@@ -63,7 +74,7 @@ STRONG = changed(PortpartConfig(), {
     "refinement.finest": RefinementOptions(tolerance=0.9998, stall_limit=40),
     "refinement.finest_once": None,
     "refinement.finest_small": RefinementOptions(tolerance=0.9998, stall_limit=40, weak_limit=4),
-    "flows": FlowOptions(levels=100), "search.cycles": 1,
+    "flows": FlowOptions(levels=100), "large_flows": None, "search.cycles": 1,
 })
 
 PRESETS = {
@@ -75,6 +86,7 @@ PRESETS = {
         "refinement.coarse": RefinementOptions(tolerance=0.99, stall_limit=8),
         "refinement.finest": RefinementOptions(tolerance=0.99),
         "refinement.finest_once": None, "refinement.finest_small": None, "flows.levels": 0,
+        "large_flows": None,
     }),
     "default": PortpartConfig(),
     "strong": STRONG,
@@ -90,6 +102,7 @@ PRESETS = {
 
 def portpart(problem: multilevel.Problem, config: PortpartConfig) -> multilevel.Recipe:
     """Coarsen by clusters, start, refine upwards, search."""
+    config = for_size(config, problem)
     coarsest = config.coarsening.coarsest_vertices(problem.num_blocks)
     passes = config.refinement.passes
     first, *others = cluster_rules(problem.graph, coarsest, problem.balance.cluster_limit(coarsest),
@@ -98,3 +111,14 @@ def portpart(problem: multilevel.Problem, config: PortpartConfig) -> multilevel.
         config.coarsening, first, multilevel.start_from_pool(problem, config.initial, passes),
         multilevel.jet_refiner(problem, config.refinement), passes, config.search,
         flows=config.flows).in_turn(others)
+
+
+def for_size(config: PortpartConfig, problem: multilevel.Problem) -> PortpartConfig:
+    """Return the configuration for a problem, with its flows."""
+    flows, finest = config.large_flows, problem.graph.whole
+    if (flows is None or config.flows.take(finest.num_vertices, finest.num_entries)
+            or is_skewed(problem.graph) or not multilevel.are_flows_for(problem, flows)
+            or not flows.take(finest.num_vertices, finest.num_entries)):
+        return config
+    return replace(config, flows=flows, large_flows=None,
+                   refinement=replace(config.refinement, finest_once_above=0))

@@ -59,7 +59,7 @@ def find_layer_0(i, graph: Csr, quotient: QuotientGraph, corridors: Corridors, l
     if found:
         pair = min(a, b)
         place = kl.int64(kl.atomic_add(quotient.boundary, pair, kl.int32(1)))
-        if place < max_size(a, b, quotient):
+        if place < max_size(a, b, quotient, level):
             corridors.vertex[quotient.begin[pair] + place] = kl.int32(v)
 
 
@@ -82,7 +82,7 @@ def grow_corridor(i, graph: Csr, flows: Flows, memory: NodeMemory, rules: FlowRu
     source = kl.int64(flows.quotient.pair[i])
     sink = kl.int64(flows.quotient.partner[source])
     base = kl.int64(flows.quotient.begin[source])
-    most = base + max_size(source, sink, flows.quotient)
+    most = base + max_size(source, sink, flows.quotient, flows.level)
     range_of_pair = Pair(source, sink, base, most, most, base)
     end = grow(range_of_pair, counts, sums, free, graph, flows, rules)
     pair = Pair(source, sink, base, end, end, base)
@@ -125,7 +125,7 @@ def begin_capacity(pair: Pair, free, flows: Flows):
 
     At least one vertex of a block stays.
     """
-    entries = max_entries_of(pair.source, pair.sink, flows.quotient)
+    entries = max_entries_of(pair.source, pair.sink, flows.quotient, flows.level)
     free[WEIGHT] = max_weight(pair.source, pair.sink, flows)
     free[ENTRIES] = entries
     free[COUNT] = flows.quotient.count[pair.source] - 1

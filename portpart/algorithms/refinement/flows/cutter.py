@@ -81,6 +81,8 @@ def refine(pair: Pair, counts, candidates: PierceCandidates, nodes: NodeLabels, 
             if min(small, large) <= 1.0:
                 going = False
                 apply(small <= large, across - flow, pair, nodes, graph, flows, rules)
+            elif step == flows.level.max_pierces:
+                going = False
             else:
                 is_source = of_source <= of_sink
                 count = number_to_pierce(is_source, min(of_source, of_sink), step, pair, flows)
@@ -137,6 +139,8 @@ def number_to_pierce(is_source, weight, step, pair: Pair, flows: Flows):
     """
     total = flows.quotient.weight[pair.source] + flows.quotient.weight[pair.sink]
     count = flows.quotient.count[pair.source] + flows.quotient.count[pair.sink]
+    count += kl.value_or(flows.corridors.rest, pair.source, 0)
+    count += kl.value_or(flows.corridors.rest, pair.sink, 0)
     other = pair.sink if is_source else pair.source
     missing = total - flows.quotient.limits[other] - flows.level.slack - weight
     share = kl.float64(max(kl.int64(0), missing)) / kl.float64(max(kl.int64(1), total))

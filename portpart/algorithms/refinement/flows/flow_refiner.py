@@ -56,7 +56,8 @@ class FlowRefiner:
     ----------
     space : ExecutionSpace
     largest : Graph, DistributedGraph or Hypergraph
-        The largest graph that will be refined; a distributed graph as a whole.
+        The largest graph that will be refined; a distributed graph as a whole.  With
+        `options.on_band` these are band graphs (`band.py`).
     balance : Balance
     options : FlowOptions
     seed : int
@@ -69,17 +70,18 @@ class FlowRefiner:
                  options: FlowOptions, seed: int, net_cost: DeviceFunction | None = None) -> None:
         self.space, self.balance, self.options, self.seed = space, balance, options, seed
         self.net_cost = net_cost
-        self.sizes = flow_sizes(largest, balance.num_blocks, options.max_entries)
+        self.sizes = flow_sizes(largest, balance.num_blocks, options)
         self._blocks = (state.NetBlocks.allocate(space, self.sizes)
                         if isinstance(largest, Hypergraph) else None)
         self._quotient = state.QuotientGraph.allocate(
             space, self.sizes, max_entries=options.max_entries,
             limits=space.asarray(balance.limits), means=space.asarray(balance.means))
-        self._corridors = state.Corridors.allocate(space, self.sizes, part=None, fixed=None,
+        self._corridors = state.Corridors.allocate(space, self.sizes, part=None, fixed=None, rest=None,
                                                    extra=float(options.alpha) - 1.0)
         self._networks = state.Networks.allocate(space, self.sizes)
 
-    def refine(self, graph: EitherGraph, part: Array, fixed: Array | None, slack: int) -> int:
+    def refine(self, graph: EitherGraph, part: Array, fixed: Array | None, slack: int,
+               rest: Array | None = None) -> int:
         """Refine a partition in place.  Waits for the device.
 
         Parameters
@@ -90,6 +92,8 @@ class FlowRefiner:
             Vertices with an entry of 0 or more stay in their block.
         slack : int
             Weight that blocks may have above their limits.
+        rest : array of int64, shape (k,), optional
+            Of a band graph, the number of vertices of each block that are not in it.
 
         Returns
         -------
@@ -98,13 +102,15 @@ class FlowRefiner:
         """
         n, k, options = graph.num_vertices, self.balance.num_blocks, self.options
         words = state.FlowLevel.of(vertices=n, blocks=k, block_pairs=k * k, seed=self.seed,
-                                   slack=slack, max_depth=options.depth,
+                                   slack=slack, share=self.sizes.share,
+                                   max_corridor=self.sizes.max_corridor,
+                                   max_pierces=options.max_pierces, max_depth=options.depth,
                                    max_degree=options.max_degree, round_limit=options.round_limit,
                                    running=1)
         level = state.FlowLevel(self.space.asarray(np.array(words.array)))
         records: dict[str, Record | Words] = {
             "graph": self._rows(graph), "quotient": self._quotient, "level": level,
-            "corridors": self._corridors.replaced(part=part, fixed=fixed),
+            "corridors": self._corridors.replaced(part=part, fixed=fixed, rest=rest),
             "networks": self._networks}
 
         def record() -> Program:
@@ -116,7 +122,8 @@ class FlowRefiner:
             record_flows(program, slots["level"], slots["graph"], rules.has_nets)
             return program
 
-        key = ("flow refinement", *graph.type_key, fixed is None, self.sizes.counter, self.net_cost)
+        key = ("flow refinement", *graph.type_key, fixed is None, rest is None, self.sizes.counter,
+               self.net_cost)
         self.space.cached_executable(key, record).run(records, max(n, k * k))
         return int(state.FlowLevel(self.space.to_host(level.array)).total_gain)
 
@@ -133,16 +140,17 @@ class FlowRefiner:
                               rows.global_ids, graph.nets, self._blocks, counts)
 
 
-def flow_sizes(graph: Structure, num_blocks: int, max_entries: int) -> state.FlowSizes:
+def flow_sizes(graph: Structure, num_blocks: int, options: FlowOptions) -> state.FlowSizes:
     """Return the sizes of a graph, of a distributed graph as a whole, or of a hypergraph."""
     if isinstance(graph, Hypergraph):  # residual capacities are at most twice a net's cost
         narrow = 4 * graph.total_net_weight <= MAX_INT32
         return state.FlowSizes(graph.num_vertices, graph.num_pins, num_blocks,
                                np.dtype(np.int32 if narrow else np.int64), graph.num_nets,
-                               max_entries)
+                               options.max_entries)
     whole = graph.whole
     return state.FlowSizes(whole.num_vertices, whole.num_entries, num_blocks,
-                           whole.weight_sum_dtype, max_entries=max_entries)
+                           whole.weight_sum_dtype, max_entries=options.max_entries,
+                           of_bands=options.on_band)
 
 
 def flow_bytes(sizes: state.FlowSizes) -> int:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from portpart.algorithms.refinement.flows.network import FlowRules
 from portpart.algorithms.refinement.flows.state import (
-    MAX_CORRIDOR,
     Corridors,
     FlowLevel,
     FlowNets,
@@ -190,9 +189,9 @@ def list_pairs(quotient: QuotientGraph, level: FlowLevel, rules: FlowRules):
         if a < level.blocks:
             if quotient.partner[a] > a:
                 first = kl.int64(1)
-                length = max_size(a, quotient.partner[a], quotient)
+                length = max_size(a, quotient.partner[a], quotient, level)
                 if rules.has_nets:
-                    length += 2 * max_entries_of(a, quotient.partner[a], quotient)
+                    length += 2 * max_entries_of(a, quotient.partner[a], quotient, level)
         listed = kl.team_scan(first)
         end = kl.team_scan(length)
         if first > 0:
@@ -208,15 +207,19 @@ def list_pairs(quotient: QuotientGraph, level: FlowLevel, rules: FlowRules):
 
 
 @kl.device
-def max_size(a, b, quotient: QuotientGraph):
+def max_size(a, b, quotient: QuotientGraph, level: FlowLevel):
     """Return the maximum number of vertices of the corridor of two blocks."""
-    return min((quotient.count[a] + quotient.count[b]) // 2, kl.int64(MAX_CORRIDOR))
+    return min((quotient.count[a] + quotient.count[b]) // level.share, level.max_corridor)
 
 
 @kl.device
-def max_entries_of(a, b, quotient: QuotientGraph):
-    """Return the maximum number of arcs or pins of each of two blocks in their corridor."""
-    return min((quotient.arcs[a] + quotient.arcs[b]) // 4, kl.int64(quotient.max_entries) // 2)
+def max_entries_of(a, b, quotient: QuotientGraph, level: FlowLevel):
+    """Return the maximum number of arcs or pins of each of two blocks in their corridor.
+
+    If both have that many, their corridor has at most 1 / share of their entries.
+    """
+    entries = (quotient.arcs[a] + quotient.arcs[b]) // (level.share * level.share)
+    return min(entries, kl.int64(quotient.max_entries) // 2)
 
 
 @kl.kernel

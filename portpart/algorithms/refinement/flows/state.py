@@ -22,10 +22,32 @@ TEAM_BYTES = 43_008
 
 
 @dataclass(frozen=True)
+class NodeMemory(Static):
+    """Memory of a team for `NodeLabels`.
+
+    Attributes
+    ----------
+    counter : Word
+        Type of flows.
+    max_nodes : int
+        Maximum number of nodes.
+    """
+
+    counter: Word
+    max_nodes: int
+
+    @classmethod
+    def of(cls, counter: np.dtype[np.generic]) -> NodeMemory:
+        """Return the memory for flows of a type."""
+        return cls(int32 if counter == np.int32 else int64, TEAM_BYTES // (4 + counter.itemsize))
+
+
+@dataclass(frozen=True)
 class FlowSizes:
     """Sizes of the largest graph or hypergraph that is refined, and of its corridors.
 
-    A corridor has at most half of the vertices, and of the arcs or pins, of its blocks.
+    A corridor has at most half of the vertices, and of the arcs or pins, of its blocks, or all of
+    them in a band graph, which has no others.
 
     Attributes
     ----------
@@ -37,6 +59,8 @@ class FlowSizes:
         0 for a graph.
     max_entries : int
         Maximum number of arcs or pins of a corridor.
+    of_bands : bool
+        Whether the graphs are band graphs.
     """
 
     vertices: int
@@ -45,16 +69,28 @@ class FlowSizes:
     counter: np.dtype[np.generic]
     nets: int = 0
     max_entries: int = 2**20
+    of_bands: bool = False
+
+    @property
+    def share(self) -> int:
+        """A corridor has at most 1 / share of its blocks."""
+        return 1 if self.of_bands else 2
+
+    @property
+    def max_corridor(self) -> int:
+        """Maximum number of vertices of a corridor; those of band graphs fit into memory of a team.
+        """
+        return NodeMemory.of(self.counter).max_nodes if self.of_bands else MAX_CORRIDOR
 
     @property
     def corridor_entries(self) -> int:
         """Maximum number of arcs or pins of all corridors at a time."""
-        return min(self.entries // 2, max(1, self.blocks // 2) * self.max_entries)
+        return min(self.entries // self.share, max(1, self.blocks // 2) * self.max_entries)
 
     @property
     def nodes(self) -> int:
         """Maximum number of nodes of all networks: vertices, and two for each net."""
-        vertices = min(self.vertices // 2, max(1, self.blocks // 2) * MAX_CORRIDOR)
+        vertices = min(self.vertices // self.share, max(1, self.blocks // 2) * self.max_corridor)
         return vertices + (self.corridor_entries if self.nets else 0)
 
     @property
@@ -80,6 +116,9 @@ class FlowLevel(Words):
     block_pairs: int  # blocks * blocks
     seed: int
     slack: int  # weight that blocks may have above their limits
+    share: int  # a corridor has at most 1 / share of its blocks
+    max_corridor: int  # maximum number of vertices of a corridor
+    max_pierces: int
     max_depth: int  # last layer of a corridor; the boundary is layer 0
     max_degree: int  # vertices of higher degree stay in their block
     round_limit: int
@@ -161,6 +200,8 @@ class Corridors(Record):
         The partition, which is refined.
     fixed : array of int32, shape (n,), or None
         Vertices with an entry of 0 or more stay in their block.
+    rest : array of int64, shape (k,), or None
+        Of a band graph, the number of vertices of each block that are not in it.
     extra : float
         The part of the slack of both limits that a corridor holds in addition to the free capacity.
     place : array of int32, shape (n,)
@@ -175,6 +216,7 @@ class Corridors(Record):
 
     part: Array
     fixed: Array | None
+    rest: Array | None
     extra: float
     place: Array = work(np.int32, "vertices")
     boundary: Array = work(np.int32, "vertices")
@@ -294,27 +336,6 @@ class NodeLabels(Record):
 
     label: Array
     incoming: Array
-
-
-@dataclass(frozen=True)
-class NodeMemory(Static):
-    """Memory of a team for `NodeLabels`.
-
-    Attributes
-    ----------
-    counter : Word
-        Type of flows.
-    max_nodes : int
-        Maximum number of nodes.
-    """
-
-    counter: Word
-    max_nodes: int
-
-    @classmethod
-    def of(cls, counter: np.dtype[np.generic]) -> NodeMemory:
-        """Return the memory for flows of a type."""
-        return cls(int32 if counter == np.int32 else int64, TEAM_BYTES // (4 + counter.itemsize))
 
 
 class Pair(Record):
