@@ -96,7 +96,7 @@ def _moved(graph: Any) -> Any:
 
 def _divide(graph: Any) -> None:
     """Partition a graph within limits that are hard to keep, so that all rebalancing is done, and
-    with flows alone within others.
+    with flows alone within others, on whole levels and on band graphs.
     """
     from portpart.algorithms.coarsening.ranks.hierarchy import Fold
     from portpart.algorithms.multilevel.trace import Trace
@@ -113,7 +113,9 @@ def _divide(graph: Any) -> None:
         "refinement.finest": RefinementOptions(weak_limit=1)})
     by_flows = changed(config, {"flows.levels": 9, "refinement.finest.iteration_limit": 0,
                                 "refinement.coarse.iteration_limit": 0})
-    for limit, preset in ((mean + 1, config), (mean * 5 // 4 + 1, by_flows)):
+    wide = mean * 5 // 4 + 1
+    on_bands = changed(config, {"flows.max_level": 0})
+    for limit, preset in ((mean + 1, config), (wide, by_flows), (wide, on_bands)):
         partition_ranks(graph, Balance(BLOCKS, limit, mean), preset, 1,
                         Trace(graph.space, graph, None), Fold(8, 100))
 

@@ -12,7 +12,7 @@ from portpart import estimate
 from portpart.algorithms.coarsening.ranks import CPU_FOLD, GPU_FOLD, Fold
 from portpart.algorithms.recipes import DEFAULT, find
 from portpart.algorithms.refinement import FlowOptions, RefinementSizes, refining_bytes
-from portpart.algorithms.refinement.flows import FlowSizes, flow_bytes
+from portpart.algorithms.refinement.flows import PART, FlowSizes, flow_bytes
 from portpart.algorithms.refinement.ranks import RankTotals
 from portpart.errors import InputError, shown
 from portpart.graphs import EitherGraph
@@ -76,7 +76,7 @@ def rank_estimate(sizes: estimate.GivenSizes, ways: Sequence[estimate.Shrinking]
         if not gathered and depth < flows.levels and (
                 num_blocks <= flows.max_blocks and flows.take(*level)):
             gathered = _gathered_bytes(replace(sizes if between == 0 else coarse, counts=level),
-                                       num_blocks, ranks)
+                                       num_blocks, ranks, flows)
         between += OF_NUMBER * -(-level[0] // ranks)
         level, coarser, depth = coarser, space.coarser(coarser)[0], depth + 1
         if not _is_folded(level, fold) and coarser != level:
@@ -94,11 +94,19 @@ def rank_estimate(sizes: estimate.GivenSizes, ways: Sequence[estimate.Shrinking]
         max(of_rank.refinement + gathered, together + of_whole.refinement)).plus(further)
 
 
-def _gathered_bytes(level: estimate.GivenSizes, num_blocks: int, ranks: int) -> int:
-    """Return a rank's bytes for refining a distributed level by flows, in addition to its share."""
+def _gathered_bytes(level: estimate.GivenSizes, num_blocks: int, ranks: int,
+                    flows: FlowOptions) -> int:
+    """Return a rank's bytes for refining a distributed level by flows, in addition to its share.
+
+    The share of flows on a band graph is not counted before.
+    """
+    if flows.on_band:
+        level = replace(level, counts=[size // PART for size in level.counts],
+                        vertex_weights=OF_WORD)
     counter = np.dtype(f"i{level.weight_bytes}")
-    shared = [-(-size // ranks) for size in level.counts]
-    whole, share = (flow_bytes(FlowSizes(vertices, arcs, num_blocks, counter))
+    shared = [0 if flows.on_band else -(-size // ranks) for size in level.counts]
+    whole, share = (flow_bytes(FlowSizes(vertices, arcs, num_blocks, counter,
+                                         of_bands=flows.on_band))
                     for vertices, arcs in (level.counts, shared))
     return level.own_bytes * (ranks + 1) // ranks + 2 * OF_NUMBER * level.counts[0] + whole - share
 
@@ -136,8 +144,9 @@ def of_ranks(sizes: estimate.GivenSizes, k: int, algorithm: str | None, preset: 
         sizes = estimate.sizes_of(like)
     flows = config.flows
     if flows.levels == 1 and not (k <= flows.max_blocks and flows.take(*sizes.counts)):
-        config = replace(config, flows=NO_FLOWS)  # a rank's share may be small, the graph is not
+        flows = config.large_flows or NO_FLOWS  # a rank's share may be small, the graph is not
+        config = replace(config, flows=NO_FLOWS, large_flows=None)
     ways = estimate.ways_to_shrink(estimate.Search(found, config, k), sizes.counts, arc_shrink,
                                    like)
     return rank_estimate(sizes, ways, estimate.partition_call(found, config, k), k, ranks, ghosts,
-                         kind, moves, config.flows)
+                         kind, moves, flows)

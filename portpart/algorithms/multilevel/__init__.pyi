@@ -19,7 +19,6 @@ from .problem import (
 )
 from .refiners import (
     ScheduleOptions as ScheduleOptions,
-    are_flows_for as are_flows_for,
     jet_refiner as jet_refiner,
 )
 from .search import SearchOptions as SearchOptions, overlay as overlay, search as search

@@ -27,7 +27,7 @@ from portpart.algorithms.multilevel.walk import (
 from portpart.algorithms.objectives import Balance
 from portpart.algorithms.refinement import Coarser, Refiner
 from portpart.algorithms.refinement.incumbent import RefinementOutcome
-from portpart.algorithms.refinement.ranks import RankRefiner
+from portpart.algorithms.refinement.ranks import RankRefiner, refine_band
 from portpart.backends.communication import keepers, once, planned
 from portpart.backends.programs import Array
 from portpart.graphs import Graph
@@ -130,16 +130,22 @@ class OverRanks(ByOneDevice):
 class RankFlows(LevelFlows):
     """Refinement of distributed levels by flows.
 
-    These levels are small. Each rank gathers them whole; ranks in the same memory gather and
-    refine them once.
+    Each rank gathers them whole, or their band graphs; ranks in the same memory gather and refine
+    them once.
     """
 
-    def improve(self, graph: Any, refiner: Refiner, fixed: Array | None) -> int:
+    def improve(self, graph: Any, refiner: Refiner, fixed: Array | None) -> int | None:
         """Refine by flows and return the gain; `refiner` restarts from an improved partition."""
         if isinstance(graph, Graph):
             return super().improve(graph, refiner, fixed)
         comm, own = graph.comm, graph.local.num_vertices
         slack = refiner.slack_on(graph)
+        if self.options.on_band:
+            gain, part = refine_band(graph, refiner.best[:own], fixed, self.problem.num_blocks,
+                                     self.options.depth, lambda band: self.refine_band(band, slack))
+            if gain:
+                planned(comm, lambda: refiner.start(graph, part))
+            return gain
         whole, part = graph.gather(), graph.gather_values(refiner.best[:own])
         held = None if fixed is None else graph.gather_values(fixed)
         gain, part = once(comm, graph.space,

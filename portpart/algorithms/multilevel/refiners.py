@@ -98,15 +98,16 @@ class LevelFlows:
         """Whether a level is refined by flows."""
         return depth < self.options.levels and self.options.take(*sizes_of(graph))
 
-    def improve(self, graph: Graph, refiner: Refiner, fixed: Array | None) -> int:
+    def improve(self, graph: Graph, refiner: Refiner, fixed: Array | None) -> int | None:
         """Refine the best partition of a level by flows and return the gain.
 
-        If it is positive, `refiner` restarts from the new partition. Waits for the device.
+        None if there is no band graph. If the gain is positive, `refiner` restarts from the new
+        partition. Waits for the device.
         """
         part = graph.space.copy(refiner.best[: graph.num_vertices])
         refine = self._refine_band if self.options.on_band else self.refine
         gain = refine(graph, part, fixed, refiner.slack_on(graph))
-        if gain > 0:
+        if gain:
             refiner.start(graph, part)
         return gain
 
@@ -115,11 +116,12 @@ class LevelFlows:
         assert self._flows is not None
         return self._flows.refine(graph, part, fixed, slack)
 
-    def _refine_band(self, graph: Graph, part: Array, fixed: Array | None, slack: int) -> int:
+    def _refine_band(self, graph: Graph, part: Array, fixed: Array | None,
+                     slack: int) -> int | None:
         """Refine a partition on its band graph, in place, and return the gain."""
         found = band_of(graph, part, fixed, self.problem.num_blocks, self.options.depth)
         if found is None:
-            return 0
+            return None
         band, vertices = found
         gain = self.refine_band(band, slack)
         graph.space.parallel_for(len(vertices), put_one, vertices, band.part, part)
@@ -137,20 +139,16 @@ class LevelFlows:
 
 def level_flows(problem: Problem, options: FlowOptions, graphs: Sequence[Structure],
                 kind: type[LevelFlows] = LevelFlows) -> LevelFlows | None:
-    """Return flow refinement for graphs of which some are small enough; else None."""
-    if not are_flows_for(problem, options):
-        return None
-    small = [graph for graph in graphs if options.take(*sizes_of(graph))]
-    return kind(problem, options, small[0]) if small else None
-
-
-def are_flows_for(problem: Problem, options: FlowOptions) -> bool:
-    """Whether there are flows for a problem.
+    """Return flow refinement for graphs of which some are small enough; else None.
 
     Only for cuts and net costs without migration costs: flows minimise cuts, no other costs.
     """
-    return (problem.objective.rules.is_cut and problem.num_blocks <= options.max_blocks
-            and problem.constraints.previous_blocks is None)
+    small = [graph for graph in graphs if options.take(*sizes_of(graph))]
+    if not small or not problem.objective.rules.is_cut or (
+            problem.num_blocks > options.max_blocks
+            or problem.constraints.previous_blocks is not None):
+        return None
+    return kind(problem, options, small[0])
 
 
 def sizes_of(graph: Structure) -> tuple[int, int]:

@@ -347,18 +347,33 @@ def refine_upwards(problem: Problem, recipe: Recipe, refiner: Refiner, levels: l
         passes = recipe.passes(depth, graph)
         if depth == coarsest and 0 < depth and done is not None and done < len(passes):
             passes = passes[done:]
-        for index, temperature in enumerate(passes):
-            if index > 0:
-                if problem.constraints.is_brief or problem.constraints.out_of_time():
-                    break
-                refiner.restart(graph)
-            outcome = refiner.refine(graph, temperature, anchors)
+        outcome = refine_level(problem, refiner, depth, graph, passes, anchors, flows)
+    return outcome
+
+
+def refine_level(problem: Problem, refiner: Refiner, depth: int, graph: Graph,
+                 passes: Sequence[float], anchors: Array | None,
+                 flows: LevelFlows | None) -> RefinementOutcome:
+    """Refine a level by passes and flows, and return the outcome.
+
+    Flows on a band graph replace the passes after the first one, if they gain something.
+    """
+    wanted, gain = problem.constraints, None
+    taken = flows if flows is not None and flows.takes(depth, graph) else None
+    for index, temperature in enumerate(passes):
+        if index > 0:
+            if gain or wanted.is_brief or wanted.out_of_time():
+                break
+            refiner.restart(graph)
+        outcome = refiner.refine(graph, temperature, anchors)
+        problem.trace.refined_level(depth, graph, outcome)
+        if taken is not None and taken.options.on_band and not wanted.out_of_time():
+            gain = taken.improve(graph, refiner, anchors)
+    if taken is not None and not taken.options.on_band and not wanted.out_of_time():
+        gain = taken.improve(graph, refiner, anchors)
+    if gain is not None:
+        problem.trace.refined_by_flows(depth, gain)
+        if gain > 0:
+            outcome = refiner.refine(graph, 0.0, anchors)
             problem.trace.refined_level(depth, graph, outcome)
-        if (flows is not None and flows.takes(depth, graph)
-                and not problem.constraints.out_of_time()):
-            gain = flows.improve(graph, refiner, anchors)
-            problem.trace.refined_by_flows(depth, gain)
-            if gain > 0:
-                outcome = refiner.refine(graph, 0.0, anchors)
-                problem.trace.refined_level(depth, graph, outcome)
     return outcome

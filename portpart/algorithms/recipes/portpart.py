@@ -7,8 +7,6 @@ Schulz (2012) and Walshaw (2004).
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from portpart.algorithms import multilevel
 from portpart.algorithms.coarsening import (
     ClusteringOptions,
@@ -18,6 +16,7 @@ from portpart.algorithms.coarsening import (
 )
 from portpart.algorithms.initial import GrowingOptions, InitialOptions
 from portpart.algorithms.refinement import FlowOptions, RefinementOptions
+from portpart.graphs import Graph
 from portpart.options import changed, option, option_class
 
 MANY_STARTS = GrowingOptions(refined=4, candidates=4, hierarchies_for_few=4, twice_up_to=4)
@@ -60,9 +59,9 @@ class PortpartConfig:
         FlowOptions(levels=1, max_level=2**18, max_blocks=256),
         "Refinement by flows after the passes over a level.")
     large_flows: FlowOptions | None = option(
-        FlowOptions(levels=1, alpha=2.0, max_pierces=0, on_band=True, max_blocks=256),
+        FlowOptions(levels=1, on_band=True, max_blocks=256),
         "The same where `flows` do not refine the finest level because it has too many arcs, "
-        "unless degrees are skewed.  That level then gets one pass before.")
+        "unless degrees are skewed.")
     search: multilevel.SearchOptions = option(
         multilevel.SearchOptions(), "A search by several cycles through the levels.")
 
@@ -102,7 +101,6 @@ PRESETS = {
 
 def portpart(problem: multilevel.Problem, config: PortpartConfig) -> multilevel.Recipe:
     """Coarsen by clusters, start, refine upwards, search."""
-    config = for_size(config, problem)
     coarsest = config.coarsening.coarsest_vertices(problem.num_blocks)
     passes = config.refinement.passes
     first, *others = cluster_rules(problem.graph, coarsest, problem.balance.cluster_limit(coarsest),
@@ -110,15 +108,12 @@ def portpart(problem: multilevel.Problem, config: PortpartConfig) -> multilevel.
     return multilevel.Recipe(
         config.coarsening, first, multilevel.start_from_pool(problem, config.initial, passes),
         multilevel.jet_refiner(problem, config.refinement), passes, config.search,
-        flows=config.flows).in_turn(others)
+        flows=flows_for(problem.graph, config)).in_turn(others)
 
 
-def for_size(config: PortpartConfig, problem: multilevel.Problem) -> PortpartConfig:
-    """Return the configuration for a problem, with its flows."""
-    flows, finest = config.large_flows, problem.graph.whole
-    if (flows is None or config.flows.take(finest.num_vertices, finest.num_entries)
-            or is_skewed(problem.graph) or not multilevel.are_flows_for(problem, flows)
-            or not flows.take(finest.num_vertices, finest.num_entries)):
-        return config
-    return replace(config, flows=flows, large_flows=None,
-                   refinement=replace(config.refinement, finest_once_above=0))
+def flows_for(graph: Graph, config: PortpartConfig) -> FlowOptions:
+    """Return the options of flows for a graph of this size."""
+    sizes, large = (graph.whole.num_vertices, graph.whole.num_entries), config.large_flows
+    if large is None or config.flows.take(*sizes) or is_skewed(graph):
+        return config.flows
+    return large

@@ -32,7 +32,7 @@ from portpart.algorithms.recipes.nearby_owners import (
     moved_nearby,
     rule_for,
 )
-from portpart.algorithms.recipes.portpart import PortpartConfig, for_size, portpart
+from portpart.algorithms.recipes.portpart import PortpartConfig, portpart
 from portpart.backends.communication import once, planned, sum_over_ranks
 from portpart.backends.programs import Array
 from portpart.errors import InputError
@@ -114,7 +114,6 @@ def _by_levels(graph: DistributedGraph, problem: Problem[Any], config: PortpartC
     """Return the same by walks through levels, of which the finest are distributed."""
     balance = problem.balance
     coarsest = config.coarsening.coarsest_vertices(balance.num_blocks)
-    config = for_size(config, problem)
     recipe = portpart(problem, config)
     first, *others = (
         replace(each, ways=OverRanks(graph, partial(

@@ -143,9 +143,6 @@ class FlowOptions:
         None, "Levels with more arcs, or pins, than this are not refined by flows.", min=0)
     max_blocks: int = option(
         1024, "Partitions into more blocks are not refined by flows.", min=0, max=1024)
-    max_pierces: int = option(
-        2**30, "Maximum number of times that a cut of two blocks is pierced because it does not "
-        "keep their limits.", min=0)
     on_band: bool = option(
         False, "Whether a level is refined on its band graph, the graph of the vertices up to "
         "`depth` layers from the boundary.")

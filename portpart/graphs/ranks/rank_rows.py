@@ -156,20 +156,29 @@ class DistributedGraph:
 
         Targets are global ids.  Ranks whose arrays another rank keeps get empty columns.
         """
-        local, space, comm = self.local, self.space, self.comm
-        are_keepers = np.array([rank == keeper for rank, keeper
-                                in enumerate(keepers(comm, space))], np.int64)
-        count = int(are_keepers.sum())
-
-        def shipped(rows: int, columns: Callable[[], list[Array | None]]) -> list[Array | None]:
-            sent = planned(comm, lambda: self._times(count, columns()))
-            return ship(comm, space, sent, rows * are_keepers)[0]
-
+        local = self.local
         # separately, since copies of columns of arcs take much memory
-        return [*shipped(local.num_vertices, lambda: [
+        return [*self.to_keepers(local.num_vertices, lambda: [
             degrees_of(local), self._own(local.vertex_weights), self._moved_ids()]),
-            *shipped(local.num_arcs, lambda: [self._global_targets()]),
-            *shipped(local.num_arcs, lambda: [local.weights])]
+            *self.to_keepers(local.num_arcs, lambda: [self._global_targets()]),
+            *self.to_keepers(local.num_arcs, lambda: [local.weights])]
+
+    def to_keepers(self, rows: int,
+                   columns: Callable[[], list[Array | None]]) -> list[Array | None]:
+        """Return the columns of all ranks; empty ones on ranks whose arrays another one keeps.
+
+        Parameters
+        ----------
+        rows : int
+            Length of the columns of this rank.
+        columns : callable
+            Makes them.
+        """
+        are_keepers = np.array([rank == keeper for rank, keeper
+                                in enumerate(keepers(self.comm, self.space))], np.int64)
+        count = int(are_keepers.sum())
+        sent = planned(self.comm, lambda: self._times(count, columns()))
+        return ship(self.comm, self.space, sent, rows * are_keepers)[0]
 
     def __repr__(self) -> str:
         n, arcs = self.totals.num_vertices, self.totals.num_arcs

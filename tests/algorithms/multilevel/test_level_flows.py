@@ -17,6 +17,7 @@ from portpart.algorithms.objectives.distances import distances_on
 from portpart.algorithms.recipes.portpart import PRESETS, portpart as portpart_recipe
 from portpart.algorithms.refinement.blocks.previous_blocks import PreviousBlocks
 from portpart.algorithms.refinement.flows.flow_refiner import FlowRefiner
+from portpart.algorithms.refinement.refiner import Refiner
 from portpart.graphs.graph import Graph
 from portpart.graphs.topology import Topology
 from portpart.options import changed
@@ -49,18 +50,68 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def test_presets_use_flows_on_some_levels_or_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`default` on the finest level of a graph that is not too large, `strong` on all levels."""
+    """`default` on the finest level, `strong` on all levels."""
     sizes, graph = watched(monkeypatch), generators.delaunay(6000)
     portpart.partition(graph, 4, preset="fast")
     for most in (20, graph.num_arcs - 1):  # there are coarser levels that are not larger
-        portpart.partition(graph, 4, preset=changed(PRESETS["default"],
-                                                    {"flows.max_level": most}))
+        portpart.partition(graph, 4, preset=changed(PRESETS["default"], {
+            "flows.max_level": most, "large_flows": None}))
     assert sizes == []
     portpart.partition(graph, 4)
     assert sizes == [6000]
     result = portpart.partition(graph, 4, preset="strong", threads=1)  # one walk at a time
     levels = [level["vertices"] for level in result.stats["levels"]]
     assert sizes[1 : 1 + len(levels)] == levels[::-1]
+
+
+ON_BANDS = changed(PRESETS["default"], {"flows.max_level": 17_000})
+"""The default, for which graphs with more arcs are large."""
+
+
+def test_large_graphs_are_refined_on_their_band_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a single pass; the band graph has the vertices near the cuts."""
+    sizes, graph = watched(monkeypatch), generators.delaunay(6000)
+    result = portpart.partition(graph, 4, preset=ON_BANDS)
+    assert len(sizes) == 1
+    assert sizes[0] < 3000
+    assert result.stats["levels"][0]["flow_gain"] > 0
+
+
+@pytest.mark.parametrize(("k", "temperatures"), [(4, [0.75, 0.0]), (1000, [0.75, 0.25])])
+def test_flows_on_a_band_graph_replace_the_second_pass(
+        monkeypatch: pytest.MonkeyPatch, k: int, temperatures: list[float]) -> None:
+    """If there is a band graph: with 1,000 blocks, most vertices are on a boundary."""
+    graph, found = generators.delaunay(6000), []
+    refine = Refiner.refine
+
+    def noted(self: Refiner, level: Graph, temperature: float, *rest: Any) -> Any:
+        if level.num_vertices == 6000:
+            found.append(temperature)
+        return refine(self, level, temperature, *rest)
+
+    monkeypatch.setattr(Refiner, "refine", noted)
+    portpart.partition(graph, k, preset=changed(ON_BANDS, {"large_flows.max_blocks": 1024}))
+    assert found == temperatures
+
+
+@pytest.mark.parametrize("name", ["motorbike", "bcsstk29"])
+def test_bands_improve_real_graphs(name: str) -> None:
+    """Those of more than 2^18 arcs, of which `default` refines the finest level so."""
+    graph = portpart.io.read(graph_path(name))
+    without = changed(PRESETS["default"], {"large_flows": None})
+    cuts = {preset: sum(portpart.partition(graph, 8, preset=preset, seed=seed).cut
+                        for seed in range(3)) for preset in (without, PRESETS["default"])}
+    assert cuts[PRESETS["default"]] < 1.01 * cuts[without]
+    assert portpart.partition(graph, 8).feasible
+
+
+@pytest.mark.parametrize(("graph", "k"), [(generators.rmat(10), 4), (generators.delaunay(6000), 5)])
+def test_skewed_graphs_and_many_blocks_have_no_flows_on_bands(
+        monkeypatch: pytest.MonkeyPatch, graph: Graph, k: int) -> None:
+    sizes = watched(monkeypatch)
+    config = changed(ON_BANDS, {"flows.max_level": 100, "large_flows.max_blocks": 4})
+    portpart.partition(graph, k, preset=config)
+    assert sizes == []
 
 
 def test_gains_of_flows_are_reported() -> None:

@@ -134,6 +134,7 @@ def cases() -> dict[Case, int]:
     sections, integrated, flows = (*SECTIONS.items(),), (*SMALL.items(),), (("flows.levels", 9),)
     idle = (("refinement.finest.iteration_limit", 0), ("refinement.coarse.iteration_limit", 0),
             ("initial.growing.finest_passes", 0))
+    bands = (("flows.max_level", 0),)
     inheriting = ("initial.growing", INHERITING), ("clustering", IMPROVED)
     found.update({
         Case("mesh", "portpart", "fixed"): 2, Case("weighted", "portpart", "initial"): 3,
@@ -155,6 +156,8 @@ def cases() -> dict[Case, int]:
         Case("mesh", "portpart", "inheriting", inheriting): 3,
         Case("skewed", "portpart", "", flows): 2,
         Case("mesh", "blocks of ranks", "", (*flows, *idle)): 2,
+        Case("mesh", "portpart", "", bands): 3, Case("weighted", "portpart", "fixed", bands): 2,
+        Case("weighted", "blocks of ranks", "moved", bands): 2,
         Case("grid", "flows"): 3, Case("grid", "flows", "little memory"): 2,
         Case("circuit", "flows of nets"): 2,
         Case("circuit", "nets"): 2, Case("circuit", "starts of nets"): 3,

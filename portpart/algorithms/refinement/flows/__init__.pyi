@@ -1,7 +1,25 @@
-from .band import Band as Band, band_of as band_of
+from .band import (
+    PART as PART,
+    Band as Band,
+    BandNumbers as BandNumbers,
+    BandRows as BandRows,
+    Layers as Layers,
+    anchors_of as anchors_of,
+    band_of as band_of,
+    begun as begun,
+    fits as fits,
+    joins as joins,
+    list_boundary as list_boundary,
+    list_layer as list_layer,
+    list_vertex as list_vertex,
+    listed as listed,
+    numbered as numbered,
+    outside as outside,
+    rows_of_band as rows_of_band,
+    with_anchors as with_anchors,
+)
 from .flow_refiner import (
     FlowRefiner as FlowRefiner,
     flow_bytes as flow_bytes,
 )
 from .state import FlowSizes as FlowSizes
-

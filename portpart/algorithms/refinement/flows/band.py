@@ -373,4 +373,4 @@ def write_weights(i, vertices, graph: Csr, offsets, weights):
     """Write the weights of the arcs of listed vertex i.  Called by one team."""
     begin = kl.int64(graph.begin[vertices[i]])
     for arc in range(begin + kl.lane(), graph.end[vertices[i]], kl.team_size()):
-        weights[offsets[i] + arc - begin] = graph.weights[arc]
+        weights[offsets[i] + arc - begin] = kl.value_or(graph.weights, arc, 1)

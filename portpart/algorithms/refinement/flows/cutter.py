@@ -81,8 +81,6 @@ def refine(pair: Pair, counts, candidates: PierceCandidates, nodes: NodeLabels, 
             if min(small, large) <= 1.0:
                 going = False
                 apply(small <= large, across - flow, pair, nodes, graph, flows, rules)
-            elif step == flows.level.max_pierces:
-                going = False
             else:
                 is_source = of_source <= of_sink
                 count = number_to_pierce(is_source, min(of_source, of_sink), step, pair, flows)

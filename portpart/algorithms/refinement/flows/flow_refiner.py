@@ -35,7 +35,7 @@ PAIR_WORK = 2**14
 
 
 ON_GRAPHS = FlowRules(network.ARCS, pairs.add_cuts, corridor.is_beside, corridor.claim_neighbours,
-                      corridor.release_neighbours, network.build, network.close, list_around,
+                      corridor.release_neighbours, network.build_later, network.close, list_around,
                       has_nets=False)
 
 
@@ -76,8 +76,8 @@ class FlowRefiner:
         self._quotient = state.QuotientGraph.allocate(
             space, self.sizes, max_entries=options.max_entries,
             limits=space.asarray(balance.limits), means=space.asarray(balance.means))
-        self._corridors = state.Corridors.allocate(space, self.sizes, part=None, fixed=None, rest=None,
-                                                   extra=float(options.alpha) - 1.0)
+        self._corridors = state.Corridors.allocate(
+            space, self.sizes, part=None, fixed=None, rest=None, extra=float(options.alpha) - 1.0)
         self._networks = state.Networks.allocate(space, self.sizes)
 
     def refine(self, graph: EitherGraph, part: Array, fixed: Array | None, slack: int,
@@ -103,8 +103,7 @@ class FlowRefiner:
         n, k, options = graph.num_vertices, self.balance.num_blocks, self.options
         words = state.FlowLevel.of(vertices=n, blocks=k, block_pairs=k * k, seed=self.seed,
                                    slack=slack, share=self.sizes.share,
-                                   max_corridor=self.sizes.max_corridor,
-                                   max_pierces=options.max_pierces, max_depth=options.depth,
+                                   max_corridor=self.sizes.max_corridor, max_depth=options.depth,
                                    max_degree=options.max_degree, round_limit=options.round_limit,
                                    running=1)
         level = state.FlowLevel(self.space.asarray(np.array(words.array)))
@@ -174,6 +173,8 @@ def record_flows(program: Program, level: Any, graph: Any, has_nets: bool) -> No
         with program.while_loop(level.matched):
             program.launch(level.boundary, corridor.find_layer_0)
             program.launch(level.matched, corridor.grow_corridor, team=WIDEST, work=PAIR_WORK)
+            if not has_nets:
+                record_networks(program, level)
             program.launch(level.matched, cut_pair, team=WIDEST, work=PAIR_WORK, in_team=True)
             with program.if_nonzero(level.large):
                 program.launch(level.matched, cut_pair, team=WIDEST, work=PAIR_WORK, in_team=False)
@@ -188,3 +189,12 @@ def record_flows(program: Program, level: Any, graph: Any, has_nets: bool) -> No
                 program.launch(graph.counts.nets, net_blocks.add_net_cuts, team=FEW)
             else:
                 program.launch(level.boundary, pairs.add_listed)
+
+
+def record_networks(program: Program, level: Any) -> None:
+    """Record the networks of the corridors of a matching in a graph."""
+    of_parts = {"team": WIDEST, "work": PAIR_WORK // network.TEAMS}
+    program.launch(level.parts, network.count_rows, **of_parts)
+    program.launch(level.matched, network.lay_out, **of_parts)
+    program.launch(level.parts, network.fill_rows, **of_parts)
+    program.launch(level.parts, network.link_rows, **of_parts)

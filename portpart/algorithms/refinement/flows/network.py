@@ -29,6 +29,8 @@ class ArcRules(Static):
         Residual capacity of the arc, and of its reverse.
     send : DeviceFunction
         Pushes an amount, which is the argument after `arc`.
+    together : int
+        Number of arcs that one of several lanes examines together.
     """
 
     first: DeviceFunction
@@ -37,6 +39,7 @@ class ArcRules(Static):
     forward: DeviceFunction
     backward: DeviceFunction
     send: DeviceFunction
+    together: int
 
 
 @dataclass(frozen=True)
@@ -57,8 +60,8 @@ class FlowRules(Static):
     release_around : DeviceFunction
         ``release_around(v, graph, flows)``: releases them.
     build : DeviceFunction
-        ``build(pair, counts, graph, flows)``: builds the network, stores the weight across, and
-        returns the end of the nodes.
+        ``build(pair, counts, graph, flows)``: builds the network, or leaves that to several teams,
+        and returns the end of the nodes.
     close : DeviceFunction
         ``close(is_source, pair, networks)``: adds nets to a terminal that vertices have joined.
     note_move : DeviceFunction
@@ -77,6 +80,9 @@ class FlowRules(Static):
     has_nets: bool
 
 
+TEAMS = 16
+"""Number of teams that build the network of a pair."""
+
 SOURCE, SINK = 1, 2
 """Marks of nodes that belong to a terminal."""
 
@@ -87,40 +93,85 @@ FRESH, OTHERS = 16, 127 - 16
 """Mark of nodes that have just changed their terminal or their block, and all other marks."""
 
 
-@kl.device
-def build(pair: Pair, counts, graph: Csr, flows: Flows):
-    """Build the network of a corridor, and store the weight of the edges between its two sides.
+# Networks of all pairs, several teams for each -------------------------------------------------
 
-    Return the end of the nodes.  Called by all lanes of a team.
-    """
-    for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
-        flows.networks.end[u] = kl.int32(count_arcs(u, pair, graph, flows))
-    lay_rows(pair.base, pair.end - pair.base, 1, flows)
-    across = kl.int64(0)
-    for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
-        across += fill_row(u, pair, graph, flows)
-    across = kl.team_sum(across)
-    kl.team_sync()
-    for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
-        link_row(u, flows.networks)
-    if kl.lane() == 0:
-        flows.quotient.across[pair.source] = across
+
+@kl.device
+def build_later(pair: Pair, counts, graph: Csr, flows: Flows):
+    """Return the end of the nodes: there are no others than vertices, and rows are built later."""
     return pair.end
 
 
 @kl.device
-def is_inside(v, pair: Pair, flows: Flows):
-    """Whether vertex v of the graph is in the corridor."""
-    return pair.base <= flows.corridors.place[v] and flows.corridors.place[v] < pair.end
+def source_at(i, flows: Flows):
+    """Return the smaller block of the pair of which team i works on a part."""
+    return kl.int64(flows.quotient.pair[i // TEAMS])
 
 
 @kl.device
-def count_arcs(u, pair: Pair, graph: Csr, flows: Flows):
-    """Return the number of arcs from u to vertices of the corridor."""
+def first_of_lane(i, base):
+    """Return the first vertex of a lane of team i, in a corridor that begins at `base`."""
+    return base + (i % TEAMS) * kl.team_size() + kl.lane()
+
+
+@kl.kernel
+def count_rows(i, graph: Csr, flows: Flows):
+    """Set the lengths of rows of a pair's network to the numbers of arcs inside the corridor."""
+    source = source_at(i, flows)
+    base = kl.int64(flows.quotient.begin[source])
+    end = base + flows.quotient.size[source]
+    for u in range(first_of_lane(i, base), end, TEAMS * kl.team_size()):
+        flows.networks.end[u] = kl.int32(count_arcs(u, base, end, graph, flows))
+
+
+@kl.kernel
+def lay_out(i, flows: Flows):
+    """Set the ranges of the rows of pair i's network."""
+    source = kl.int64(flows.quotient.pair[i])
+    lay_rows(kl.int64(flows.quotient.begin[source]), flows.quotient.size[source], 1, flows)
+    if kl.lane() == 0:
+        flows.quotient.across[source] = kl.int64(0)
+
+
+@kl.kernel
+def fill_rows(i, graph: Csr, flows: Flows):
+    """Fill rows of a pair's network, and add up the weight of the edges between its two sides."""
+    source = source_at(i, flows)
+    base = kl.int64(flows.quotient.begin[source])
+    end = base + flows.quotient.size[source]
+    sink = kl.int64(flows.quotient.partner[source])
+    pair = Pair(source, sink, base, end, end, base)
+    across = kl.int64(0)
+    for u in range(first_of_lane(i, base), end, TEAMS * kl.team_size()):
+        across += fill_row(u, pair, graph, flows)
+    across = kl.team_sum(across)
+    if kl.lane() == 0:
+        kl.atomic_add(flows.quotient.across, source, across)
+
+
+@kl.kernel
+def link_rows(i, flows: Flows):
+    """Find the reverse arcs of rows of a pair's network."""
+    source = source_at(i, flows)
+    base = kl.int64(flows.quotient.begin[source])
+    for u in range(first_of_lane(i, base), base + flows.quotient.size[source],
+                   TEAMS * kl.team_size()):
+        link_row(u, flows.networks)
+
+
+@kl.device
+def is_inside(v, base, end, flows: Flows):
+    """Whether vertex v of the graph is in the corridor of this range."""
+    return base <= flows.corridors.place[v] and flows.corridors.place[v] < end
+
+
+@kl.device
+def count_arcs(u, base, end, graph: Csr, flows: Flows):
+    """Return the number of arcs from u to vertices of its corridor."""
     v = flows.corridors.vertex[u]
     degree = kl.int64(0)
     for arc in range(graph.begin[v], graph.end[v]):
-        degree += kl.int64(is_inside(graph.targets[arc], pair, flows))
+        degree += kl.int64(is_inside(graph.targets[arc], base, end, flows))
     return degree
 
 
@@ -170,7 +221,7 @@ def fill_row(u, pair: Pair, graph: Csr, flows: Flows):
         t = graph.targets[arc]
         there = flows.corridors.part[t]
         weight = kl.value_or(graph.weights, arc, 1)
-        if is_inside(t, pair, flows):
+        if is_inside(t, pair.base, pair.end, flows):
             flows.networks.target[place] = flows.corridors.place[t]
             flows.networks.capacity[place] = weight
             flows.networks.flow[place] = 0
@@ -263,5 +314,5 @@ def close(is_source, pair: Pair, networks: Networks):
     """Do nothing: a graph has no nets."""
 
 
-ARCS = ArcRules(first_arc, last_arc, head, forward, backward, send)
+ARCS = ArcRules(first_arc, last_arc, head, forward, backward, send, together=4)
 """The arcs of a graph's network."""

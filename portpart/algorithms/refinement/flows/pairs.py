@@ -7,7 +7,7 @@ then pairs with a large cut.  It is found by blocks that propose to each other.
 
 from __future__ import annotations
 
-from portpart.algorithms.refinement.flows.network import FlowRules
+from portpart.algorithms.refinement.flows.network import TEAMS, FlowRules
 from portpart.algorithms.refinement.flows.state import (
     Corridors,
     FlowLevel,
@@ -202,6 +202,7 @@ def list_pairs(quotient: QuotientGraph, level: FlowLevel, rules: FlowRules):
         begin += kl.team_last(end)
     if kl.lane() == 0:
         level.matched = pairs
+        level.parts = pairs * TEAMS
         level.used_arcs = 0
         level.large = 0
 

@@ -134,17 +134,18 @@ def search_on(backwards, pair: Pair, counts, nodes: NodeLabels, networks: Networ
             end = arcs.last(u, pair, networks)
             for arc in range(arcs.first(u, pair, networks) + kl.lane() % share, end, share):
                 t = arcs.head(u, arc, pair, networks) - pair.shift
-                if kl.atomic_load(nodes.label, t) == FAR:
-                    residual = kl.int64(0)
+                residual = kl.int64(0)
+                # several lanes do not wait for the label before they load the rest
+                if kl.team_size() > 1 or kl.atomic_load(nodes.label, t) == FAR:
                     if backwards:
                         residual = arcs.backward(u, arc, pair, networks)
                     else:
                         residual = arcs.forward(u, arc, pair, networks)
-                    if residual > 0:
-                        before = kl.team_atomic_cas(nodes.label, t, kl.int32(FAR), kl.int32(label))
-                        if before == FAR:
-                            place = last + kl.team_atomic_add(counts, queue, 1)
-                            networks.search_list[place] = kl.int32(t + pair.shift)
+                if residual > 0 and kl.atomic_load(nodes.label, t) == FAR:
+                    before = kl.team_atomic_cas(nodes.label, t, kl.int32(FAR), kl.int32(label))
+                    if before == FAR:
+                        place = last + kl.team_atomic_add(counts, queue, 1)
+                        networks.search_list[place] = kl.int32(t + pair.shift)
         kl.team_sync()
         first = last
         last += counts[queue]
@@ -251,21 +252,44 @@ def push(u, turn, pair: Pair, counts, nodes: NodeLabels, networks: Networks, arc
     arc = arcs.first(u, pair, networks)
     end = arcs.last(u, pair, networks) if label < FAR else kl.int64(0)
     while arc < end and excess > 0:
-        t = arcs.head(u, arc, pair, networks)
-        if nodes.label[t - pair.shift] == label - 1:
-            pushed = min(excess, arcs.forward(u, arc, pair, networks))
-            if pushed > 0:
-                arcs.send(u, arc, pushed, pair, networks)
-                excess -= pushed
-                if kl.team_atomic_add(nodes.incoming, t - pair.shift, pushed) == 0:
-                    place = kl.team_atomic_add(counts, REACHED + turn, 1)
-                    networks.search_list[pair.base + place] = kl.int32(t)
-        arc += 1
+        if one_leads_to(label - 1, u, arc, end, pair, nodes, networks, arcs):
+            for each in range(arc, min(arc + at_once(arcs), end)):
+                t = arcs.head(u, each, pair, networks)
+                if nodes.label[t - pair.shift] == label - 1:
+                    pushed = min(excess, arcs.forward(u, each, pair, networks))
+                    if pushed > 0:
+                        arcs.send(u, each, pushed, pair, networks)
+                        excess -= pushed
+                        if kl.team_atomic_add(nodes.incoming, t - pair.shift, pushed) == 0:
+                            place = kl.team_atomic_add(counts, REACHED + turn, 1)
+                            networks.search_list[pair.base + place] = kl.int32(t)
+        arc += at_once(arcs)
     networks.excess[u] = excess
     if excess > 0 and label < FAR:
         place = kl.team_atomic_add(counts, STAYED + turn, 1)
         put_on_list(pair.base + place, u, 1 - turn, networks)
     return arrived
+
+
+@kl.device
+def at_once(arcs: ArcRules):
+    """Return the number of arcs that a lane examines together: several if lanes wait for loads."""
+    return arcs.together if kl.team_size() > 1 else 1
+
+
+@kl.device
+def one_leads_to(label, u, arc, end, pair: Pair, nodes: NodeLabels, networks: Networks,
+                 arcs: ArcRules):
+    """Whether one of the arcs that are examined together leads to this label.
+
+    A single arc is not examined twice.
+    """
+    found = at_once(arcs) == 1
+    if not found:
+        for each in range(at_once(arcs)):
+            t = arcs.head(u, min(arc + each, end - 1), pair, networks)
+            found = found or nodes.label[t - pair.shift] == label
+    return found
 
 
 @kl.device
@@ -277,10 +301,14 @@ def relabel(u, pair: Pair, nodes: NodeLabels, networks: Networks, arcs: ArcRules
     """
     label = kl.int64(1 if networks.to_sink[u] > 0 else FAR)
     end = arcs.last(u, pair, networks)
-    for arc in range(arcs.first(u, pair, networks), end):
-        if arcs.forward(u, arc, pair, networks) > 0:
-            other = arcs.head(u, arc, pair, networks) - pair.shift
-            label = min(label, kl.int64(kl.atomic_load(nodes.label, other)) + 1)
+    for first in range(arcs.first(u, pair, networks), end, at_once(arcs)):
+        for each in range(at_once(arcs)):
+            arc = min(first + each, end - 1)
+            residual = arcs.forward(u, arc, pair, networks)
+            if kl.team_size() > 1 or residual > 0:
+                other = arcs.head(u, arc, pair, networks) - pair.shift
+                there = kl.int64(kl.atomic_load(nodes.label, other)) + 1
+                label = min(label, there if residual > 0 else kl.int64(FAR))
     kl.atomic_max(nodes.label, u - pair.shift, kl.int32(label))
 
 

@@ -78,8 +78,7 @@ class FlowSizes:
 
     @property
     def max_corridor(self) -> int:
-        """Maximum number of vertices of a corridor; those of band graphs fit into memory of a team.
-        """
+        """Maximum number of vertices of a corridor; in band graphs it fits a team's memory."""
         return NodeMemory.of(self.counter).max_nodes if self.of_bands else MAX_CORRIDOR
 
     @property
@@ -118,7 +117,6 @@ class FlowLevel(Words):
     slack: int  # weight that blocks may have above their limits
     share: int  # a corridor has at most 1 / share of its blocks
     max_corridor: int  # maximum number of vertices of a corridor
-    max_pierces: int
     max_depth: int  # last layer of a corridor; the boundary is layer 0
     max_degree: int  # vertices of higher degree stay in their block
     round_limit: int
@@ -126,6 +124,7 @@ class FlowLevel(Words):
     running: int  # whether another round follows
     boundary: int  # length of the list of the boundary
     matched: int  # pairs that are refined at a time
+    parts: int  # teams that build their networks
     large: int  # pairs whose networks do not fit into memory of a team
     used_arcs: int  # arcs that networks use
     cut: int  # the cut at the beginning of the round
