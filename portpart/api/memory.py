@@ -144,7 +144,7 @@ def memory_estimate(
     >>> import portpart
     >>> estimate = portpart.memory_estimate(2**20, 6 * 2**20, 64, arc_shrink=0.5)
     >>> estimate.peak // 2**20
-    185
+    211
     >>> machine = portpart.Topology("4:8:6", "1:10:100")
     >>> portpart.memory_estimate(2**20, 6 * 2**20, machine, arc_shrink=0.5).peak // 2**20
     257
@@ -154,7 +154,7 @@ def memory_estimate(
     >>> portpart.memory_estimate(2**20, 6 * 2**20, 64, arc_shrink=0.5, session=True).peak // 2**20
     434
     >>> portpart.memory_estimate(2**20, 6 * 2**20, 64, arc_shrink=0.5, ranks=4).peak // 2**20
-    81
+    147
     """
     if not (like is None or isinstance(like, (Graph, Hypergraph))):
         raise InputError(f"like is of type {type(like).__name__}; it must be a Graph or "

@@ -101,7 +101,7 @@ def _gathered_bytes(level: estimate.GivenSizes, num_blocks: int, ranks: int,
     The share of flows on a band graph is not counted before.
     """
     if flows.on_band:
-        level = replace(level, counts=[size // PART for size in level.counts],
+        level = replace(level, counts=tuple(size // PART for size in level.counts),
                         vertex_weights=OF_WORD)
     counter = np.dtype(f"i{level.weight_bytes}")
     shared = [0 if flows.on_band else -(-size // ranks) for size in level.counts]

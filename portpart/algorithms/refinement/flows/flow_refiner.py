@@ -159,6 +159,7 @@ def flow_bytes(sizes: state.FlowSizes) -> int:
 
 def record_flows(program: Program, level: Any, graph: Any, has_nets: bool) -> None:
     """Record the refinement of a level."""
+    matching = program.zeros("matching", state.Matching)
     program.launch(level.blocks, pairs.begin_block)
     program.launch(level.block_pairs, pairs.begin_pair)
     program.launch(level.vertices, pairs.begin_vertex)
@@ -170,14 +171,14 @@ def record_flows(program: Program, level: Any, graph: Any, has_nets: bool) -> No
             program.launch(1, pairs.begin_round, team=WIDEST)
             program.launch(level.blocks, pairs.list_neighbours, team=NARROW)
         program.launch(1, pairs.match_blocks, team=WIDEST)
-        with program.while_loop(level.matched):
+        with program.while_loop(matching.pairs):
             program.launch(level.boundary, corridor.find_layer_0)
-            program.launch(level.matched, corridor.grow_corridor, team=WIDEST, work=PAIR_WORK)
+            program.launch(matching.pairs, corridor.grow_corridor, team=WIDEST, work=PAIR_WORK)
             if not has_nets:
-                record_networks(program, level)
-            program.launch(level.matched, cut_pair, team=WIDEST, work=PAIR_WORK, in_team=True)
-            with program.if_nonzero(level.large):
-                program.launch(level.matched, cut_pair, team=WIDEST, work=PAIR_WORK, in_team=False)
+                record_networks(program, matching)
+            program.launch(matching.pairs, cut_pair, team=WIDEST, work=PAIR_WORK, in_team=True)
+            with program.if_nonzero(matching.large):
+                program.launch(matching.pairs, cut_pair, team=WIDEST, work=PAIR_WORK, in_team=False)
             if has_nets:
                 program.launch(graph.counts.changed, net_blocks.count_net, team=FEW,
                                listed=graph.blocks.changed)
@@ -191,10 +192,10 @@ def record_flows(program: Program, level: Any, graph: Any, has_nets: bool) -> No
                 program.launch(level.boundary, pairs.add_listed)
 
 
-def record_networks(program: Program, level: Any) -> None:
+def record_networks(program: Program, matching: state.Matching) -> None:
     """Record the networks of the corridors of a matching in a graph."""
     of_parts = {"team": WIDEST, "work": PAIR_WORK // network.TEAMS}
-    program.launch(level.parts, network.count_rows, **of_parts)
-    program.launch(level.matched, network.lay_out, **of_parts)
-    program.launch(level.parts, network.fill_rows, **of_parts)
-    program.launch(level.parts, network.link_rows, **of_parts)
+    program.launch(matching.parts, network.count_rows, **of_parts)
+    program.launch(matching.pairs, network.lay_out, **of_parts)
+    program.launch(matching.parts, network.fill_rows, **of_parts)
+    program.launch(matching.parts, network.link_rows, **of_parts)

@@ -7,7 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from portpart.algorithms.refinement.flows.state import FlowLevel, Flows, Networks, Pair
+from portpart.algorithms.refinement.flows.state import (
+    Flows,
+    Matching,
+    Networks,
+    Pair,
+)
 from portpart.backends import language as kl
 from portpart.backends.language import DeviceFunction, Static
 from portpart.graphs import Csr
@@ -195,7 +200,7 @@ def lay_rows(base, count, step, flows: Flows):
         total = kl.team_last(end)
     first = kl.int64(0)
     if kl.lane() == 0:
-        first = kl.atomic_add(flows.level, FlowLevel.used_arcs, total)
+        first = kl.atomic_add(flows.matching, Matching.used_arcs, total)
     first = kl.team_sum(first)
     for i in range(kl.lane(), count, kl.team_size()):
         u = base + i * step

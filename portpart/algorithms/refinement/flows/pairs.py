@@ -12,6 +12,7 @@ from portpart.algorithms.refinement.flows.state import (
     Corridors,
     FlowLevel,
     FlowNets,
+    Matching,
     QuotientGraph,
 )
 from portpart.backends import language as kl
@@ -142,7 +143,8 @@ def choice_of(a, quotient: QuotientGraph, level: FlowLevel):
 
 
 @kl.kernel
-def match_blocks(_, graph: Csr, quotient: QuotientGraph, level: FlowLevel, rules: FlowRules):
+def match_blocks(_, graph: Csr, quotient: QuotientGraph, level: FlowLevel, matching: Matching,
+                 rules: FlowRules):
     """Pair blocks that have not been refined together in this round.  Called by one team."""
     for a in range(kl.lane(), level.blocks, kl.team_size()):
         quotient.partner[a] = kl.int32(-1)
@@ -164,7 +166,7 @@ def match_blocks(_, graph: Csr, quotient: QuotientGraph, level: FlowLevel, rules
                     found = kl.int64(1)
         found = kl.team_max(found)
         kl.team_sync()
-    list_pairs(quotient, level, rules)
+    list_pairs(quotient, level, matching, rules)
     if rules.has_nets:
         begin_matching(graph)
 
@@ -178,7 +180,7 @@ def begin_matching(graph: FlowNets):
 
 
 @kl.device
-def list_pairs(quotient: QuotientGraph, level: FlowLevel, rules: FlowRules):
+def list_pairs(quotient: QuotientGraph, level: FlowLevel, matching: Matching, rules: FlowRules):
     """List the pairs of a matching, and reserve a range for the corridor of each."""
     pairs = kl.int64(0)
     begin = kl.int64(0)
@@ -201,10 +203,10 @@ def list_pairs(quotient: QuotientGraph, level: FlowLevel, rules: FlowRules):
         pairs += kl.team_last(listed)
         begin += kl.team_last(end)
     if kl.lane() == 0:
-        level.matched = pairs
-        level.parts = pairs * TEAMS
-        level.used_arcs = 0
-        level.large = 0
+        matching.pairs = pairs
+        matching.parts = pairs * TEAMS
+        matching.used_arcs = 0
+        matching.large = 0
 
 
 @kl.device

@@ -123,13 +123,18 @@ class FlowLevel(Words):
     round: int
     running: int  # whether another round follows
     boundary: int  # length of the list of the boundary
-    matched: int  # pairs that are refined at a time
-    parts: int  # teams that build their networks
-    large: int  # pairs whose networks do not fit into memory of a team
-    used_arcs: int  # arcs that networks use
     cut: int  # the cut at the beginning of the round
     gain: int  # decrease of the cut in the round
     total_gain: int  # decrease of the cut in all rounds
+
+
+class Matching(Words):
+    """The pairs that are refined at a time, and their networks."""
+
+    pairs: int
+    parts: int  # teams that build networks
+    large: int  # pairs whose networks do not fit into memory of a team
+    used_arcs: int  # arcs that networks use
 
 
 class QuotientGraph(Record):
@@ -314,6 +319,7 @@ class Flows(Scope):
     """All records of flow refinement."""
 
     level: FlowLevel
+    matching: Matching
     quotient: QuotientGraph
     corridors: Corridors
     networks: Networks
