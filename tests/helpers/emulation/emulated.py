@@ -66,6 +66,7 @@ from tests.helpers.emulation.emulated_edits import (
     edited_graph,
     edited_nets,
 )
+from tests.helpers.emulation.emulated_flows import with_flows
 from tests.helpers.emulation.emulated_rounds import of_population
 from tests.helpers.emulation.lanes import LanesSpace
 from tests.helpers.nets import circuit, hypergraph_of, neighbourhoods, with_weights
@@ -134,7 +135,6 @@ def cases() -> dict[Case, int]:
     sections, integrated, flows = (*SECTIONS.items(),), (*SMALL.items(),), (("flows.levels", 9),)
     idle = (("refinement.finest.iteration_limit", 0), ("refinement.coarse.iteration_limit", 0),
             ("initial.growing.finest_passes", 0))
-    bands = (("flows.max_level", 0),)
     inheriting = ("initial.growing", INHERITING), ("clustering", IMPROVED)
     found.update({
         Case("mesh", "portpart", "fixed"): 2, Case("weighted", "portpart", "initial"): 3,
@@ -156,8 +156,7 @@ def cases() -> dict[Case, int]:
         Case("mesh", "portpart", "inheriting", inheriting): 3,
         Case("skewed", "portpart", "", flows): 2,
         Case("mesh", "blocks of ranks", "", (*flows, *idle)): 2,
-        Case("mesh", "portpart", "", bands): 3, Case("weighted", "portpart", "fixed", bands): 2,
-        Case("weighted", "blocks of ranks", "moved", bands): 2,
+        Case("weighted", "blocks of ranks", "moved", (("flows.max_level", 0),)): 2,
         Case("grid", "flows"): 3, Case("grid", "flows", "little memory"): 2,
         Case("circuit", "flows of nets"): 2,
         Case("circuit", "nets"): 2, Case("circuit", "starts of nets"): 3,
@@ -184,7 +183,7 @@ def cases() -> dict[Case, int]:
 def outcome(case: Case, lanes: int) -> tuple[np.ndarray, dict[Kernel, int]]:
     """The blocks, and by kernel how many lanes it had; with 0 lanes on one thread of the CPU."""
     others = {"rows": _contracted, "ranks": _coarsened_by_ranks, "nets": _coarsened,
-              "blocks of ranks": _divided_by_ranks, "flows": _with_flows,
+              "blocks of ranks": _divided_by_ranks, "flows": with_flows,
               "flows of nets": _with_flows_of_nets, "groups of nets": _grouped,
               "jet on nets": _refined, "starts of nets": _grown, "values": _valued,
               "sequences": _refined, "empty blocks": _filled, **dict.fromkeys(EDITS, _edited)}
@@ -306,17 +305,6 @@ def _divided_by_ranks(space: ExecutionSpace, case: Case) -> np.ndarray:
         return oracles.host(blocks)
 
     return np.concatenate(Local(3).run(main))
-
-
-def _with_flows(space: ExecutionSpace, case: Case) -> np.ndarray:
-    """Two blocks of a grid with a rough boundary, after rounds of flow refinement."""
-    graph = generators.grid_2d(10).to(space)
-    columns = np.arange(100) % 10
-    rough = np.random.default_rng(3).integers(0, 2, 100)
-    part = space.asarray(np.where(abs(2 * columns - 9) < 4, rough, columns > 4), np.int32)
-    FlowRefiner(space, graph, balance_of(graph, 2), FlowOptions(round_limit=3), 1).refine(
-        graph, part, None, 9)
-    return oracles.host(part)
 
 
 def _with_flows_of_nets(space: ExecutionSpace, case: Case) -> np.ndarray:

@@ -16,7 +16,7 @@ from portpart.algorithms.refinement.flows.state import (
     Corridors,
     FlowLevel,
     Flows,
-    Matching,
+    MatchingSizes,
     NodeMemory,
     Pair,
     QuotientGraph,
@@ -92,7 +92,7 @@ def grow_corridor(i, graph: Csr, flows: Flows, memory: NodeMemory, rules: FlowRu
         flows.quotient.size[source] = kl.int32(end - base)
         flows.quotient.nodes[source] = kl.int32(top - base)
         if top - base > memory.max_nodes:
-            kl.atomic_add(flows.matching, Matching.large, 1)
+            kl.atomic_add(flows.matching, MatchingSizes.large, 1)
 
 
 @kl.device

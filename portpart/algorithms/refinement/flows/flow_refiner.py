@@ -159,7 +159,7 @@ def flow_bytes(sizes: state.FlowSizes) -> int:
 
 def record_flows(program: Program, level: Any, graph: Any, has_nets: bool) -> None:
     """Record the refinement of a level."""
-    matching = program.zeros("matching", state.Matching)
+    matching = program.zeros("matching", state.MatchingSizes)
     program.launch(level.blocks, pairs.begin_block)
     program.launch(level.block_pairs, pairs.begin_pair)
     program.launch(level.vertices, pairs.begin_vertex)
@@ -192,7 +192,7 @@ def record_flows(program: Program, level: Any, graph: Any, has_nets: bool) -> No
                 program.launch(level.boundary, pairs.add_listed)
 
 
-def record_networks(program: Program, matching: state.Matching) -> None:
+def record_networks(program: Program, matching: state.MatchingSizes) -> None:
     """Record the networks of the corridors of a matching in a graph."""
     of_parts = {"team": WIDEST, "work": PAIR_WORK // network.TEAMS}
     program.launch(matching.parts, network.count_rows, **of_parts)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from portpart.algorithms.refinement.flows.state import (
     Flows,
-    Matching,
+    MatchingSizes,
     Networks,
     Pair,
 )
@@ -200,7 +200,7 @@ def lay_rows(base, count, step, flows: Flows):
         total = kl.team_last(end)
     first = kl.int64(0)
     if kl.lane() == 0:
-        first = kl.atomic_add(flows.matching, Matching.used_arcs, total)
+        first = kl.atomic_add(flows.matching, MatchingSizes.used_arcs, total)
     first = kl.team_sum(first)
     for i in range(kl.lane(), count, kl.team_size()):
         u = base + i * step

@@ -12,7 +12,7 @@ from portpart.algorithms.refinement.flows.state import (
     Corridors,
     FlowLevel,
     FlowNets,
-    Matching,
+    MatchingSizes,
     QuotientGraph,
 )
 from portpart.backends import language as kl
@@ -143,7 +143,7 @@ def choice_of(a, quotient: QuotientGraph, level: FlowLevel):
 
 
 @kl.kernel
-def match_blocks(_, graph: Csr, quotient: QuotientGraph, level: FlowLevel, matching: Matching,
+def match_blocks(_, graph: Csr, quotient: QuotientGraph, level: FlowLevel, matching: MatchingSizes,
                  rules: FlowRules):
     """Pair blocks that have not been refined together in this round.  Called by one team."""
     for a in range(kl.lane(), level.blocks, kl.team_size()):
@@ -180,7 +180,8 @@ def begin_matching(graph: FlowNets):
 
 
 @kl.device
-def list_pairs(quotient: QuotientGraph, level: FlowLevel, matching: Matching, rules: FlowRules):
+def list_pairs(quotient: QuotientGraph, level: FlowLevel, matching: MatchingSizes,
+               rules: FlowRules):
     """List the pairs of a matching, and reserve a range for the corridor of each."""
     pairs = kl.int64(0)
     begin = kl.int64(0)

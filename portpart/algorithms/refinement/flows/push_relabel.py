@@ -253,7 +253,7 @@ def push(u, turn, pair: Pair, counts, nodes: NodeLabels, networks: Networks, arc
     end = arcs.last(u, pair, networks) if label < FAR else kl.int64(0)
     while arc < end and excess > 0:
         if one_leads_to(label - 1, u, arc, end, pair, nodes, networks, arcs):
-            for each in range(arc, min(arc + at_once(arcs), end)):
+            for each in range(arc, min(arc + lane_arcs(arcs), end)):
                 t = arcs.head(u, each, pair, networks)
                 if nodes.label[t - pair.shift] == label - 1:
                     pushed = min(excess, arcs.forward(u, each, pair, networks))
@@ -263,7 +263,7 @@ def push(u, turn, pair: Pair, counts, nodes: NodeLabels, networks: Networks, arc
                         if kl.team_atomic_add(nodes.incoming, t - pair.shift, pushed) == 0:
                             place = kl.team_atomic_add(counts, REACHED + turn, 1)
                             networks.search_list[pair.base + place] = kl.int32(t)
-        arc += at_once(arcs)
+        arc += lane_arcs(arcs)
     networks.excess[u] = excess
     if excess > 0 and label < FAR:
         place = kl.team_atomic_add(counts, STAYED + turn, 1)
@@ -272,7 +272,7 @@ def push(u, turn, pair: Pair, counts, nodes: NodeLabels, networks: Networks, arc
 
 
 @kl.device
-def at_once(arcs: ArcRules):
+def lane_arcs(arcs: ArcRules):
     """Return the number of arcs that a lane examines together: several if lanes wait for loads."""
     return arcs.together if kl.team_size() > 1 else 1
 
@@ -282,14 +282,14 @@ def one_leads_to(label, u, arc, end, pair: Pair, nodes: NodeLabels, networks: Ne
                  arcs: ArcRules):
     """Whether one of the arcs that are examined together leads to this label.
 
-    A single arc is not examined twice.
+    A single arc is not examined twice.  No load waits for another arc's.
     """
-    found = at_once(arcs) == 1
-    if not found:
-        for each in range(at_once(arcs)):
+    matches = kl.int64(lane_arcs(arcs) == 1)
+    if matches == 0:
+        for each in range(lane_arcs(arcs)):
             t = arcs.head(u, min(arc + each, end - 1), pair, networks)
-            found = found or nodes.label[t - pair.shift] == label
-    return found
+            matches += kl.int64(nodes.label[t - pair.shift] == label)
+    return matches > 0
 
 
 @kl.device
@@ -301,8 +301,8 @@ def relabel(u, pair: Pair, nodes: NodeLabels, networks: Networks, arcs: ArcRules
     """
     label = kl.int64(1 if networks.to_sink[u] > 0 else FAR)
     end = arcs.last(u, pair, networks)
-    for first in range(arcs.first(u, pair, networks), end, at_once(arcs)):
-        for each in range(at_once(arcs)):
+    for first in range(arcs.first(u, pair, networks), end, lane_arcs(arcs)):
+        for each in range(lane_arcs(arcs)):
             arc = min(first + each, end - 1)
             residual = arcs.forward(u, arc, pair, networks)
             if kl.team_size() > 1 or residual > 0:

@@ -128,7 +128,7 @@ class FlowLevel(Words):
     total_gain: int  # decrease of the cut in all rounds
 
 
-class Matching(Words):
+class MatchingSizes(Words):
     """The pairs that are refined at a time, and their networks."""
 
     pairs: int
@@ -319,7 +319,7 @@ class Flows(Scope):
     """All records of flow refinement."""
 
     level: FlowLevel
-    matching: Matching
+    matching: MatchingSizes
     quotient: QuotientGraph
     corridors: Corridors
     networks: Networks
