@@ -53,7 +53,12 @@ GENERATED: dict[str, Callable[[], Graph]] = {
 REAL = ("3elt", "4elt", "add20", "uk", "cs4", "fe_4elt2", "memplus", "rome99", "PGPgiantcompo",
         "email-Enron")
 GRAPHS = (*GENERATED, *REAL)
-ALL = (*GRAPHS, *hypergraphs.NAMES)
+ON_BANDS: dict[str, Callable[[], Graph]] = {
+    "grid-2d-300": lambda: generators.grid_2d(300),
+    "delaunay-16-weighted": lambda: weighted(generators.delaunay(2**16), 5, vertices=9, edges=99),
+}
+"""Graphs that only `default` runs on, which refines them by flows on their band graphs."""
+ALL = (*GRAPHS, *ON_BANDS, *hypergraphs.NAMES)
 SMALL = {"delaunay-12", "rgg-12-weighted", "rmat-12", "rmat-12-weighted", "grid-2d-weighted",
          "grid-3d-small", "3elt", "add20", "uk", "rome99"}
 """Graphs that the slow presets run on; the others run the fast ones."""
@@ -122,6 +127,7 @@ def _of_graphs() -> Iterator[Case]:
             for algorithm, names in PRESETS_OF_MANY.items():
                 yield from (Case(graph, k, algorithm, preset)
                             for preset in names for k in MANY_BLOCKS)
+    yield from (Case(graph, k, "portpart", "default") for graph in ON_BANDS for k in BLOCKS)
 
 
 @functools.lru_cache(maxsize=2)
@@ -129,8 +135,8 @@ def graph_of(name: str) -> EitherGraph:
     """The graph or hypergraph; raises pytest's Skipped if it is a real one and not here."""
     if name in hypergraphs.NAMES:
         return hypergraphs.hypergraph_of(name)
-    if name in GENERATED:
-        return GENERATED[name]()
+    if name in GENERATED or name in ON_BANDS:
+        return {**GENERATED, **ON_BANDS}[name]()
     graph: Graph = portpart.io.read(data_folder.graph_path(name))
     return graph
 
