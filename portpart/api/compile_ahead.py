@@ -125,6 +125,11 @@ def _volume() -> graphs.Graph:
     return generators.grid_3d(side, side, side)
 
 
+def _large_mesh() -> graphs.Graph:
+    """Return a mesh that flows refine on its band graph."""
+    return generators.delaunay(VERTICES + VERTICES // 5)
+
+
 def _road() -> graphs.Graph:
     return generators.road_network(VERTICES // 2)
 
@@ -136,7 +141,8 @@ OF_NETS = ("circuit", "matrix", EDGES)
 """Kinds that several devices do not partition."""
 
 KINDS: dict[str, Callable[[], Iterable[graphs.EitherGraph]]] = {
-    "mesh": lambda: (_mesh(), generators.delaunay(VERTICES), _volume(), _weighted(_volume())),
+    "mesh": lambda: (_mesh(), generators.delaunay(VERTICES), _volume(), _weighted(_volume()),
+                     _large_mesh(), _weighted(_large_mesh())),
     "web": lambda: (generators.rmat(15),),
     "circuit": lambda: (generators.netlist(VERTICES),),
     "matrix": lambda: (as_hypergraph(_volume().to_scipy(), model="row-net"),),

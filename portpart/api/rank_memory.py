@@ -12,7 +12,7 @@ from portpart import estimate
 from portpart.algorithms.coarsening.ranks import CPU_FOLD, GPU_FOLD, Fold
 from portpart.algorithms.recipes import DEFAULT, find
 from portpart.algorithms.refinement import FlowOptions, RefinementSizes, refining_bytes
-from portpart.algorithms.refinement.flows import PART, FlowSizes, flow_bytes
+from portpart.algorithms.refinement.flows import BAND_SHARE, FlowSizes, flow_bytes
 from portpart.algorithms.refinement.ranks import RankTotals
 from portpart.errors import InputError, shown
 from portpart.graphs import EitherGraph
@@ -101,7 +101,7 @@ def _gathered_bytes(level: estimate.GivenSizes, num_blocks: int, ranks: int,
     The share of flows on a band graph is not counted before.
     """
     if flows.on_band:
-        level = replace(level, counts=tuple(size // PART for size in level.counts),
+        level = replace(level, counts=tuple(size // BAND_SHARE for size in level.counts),
                         vertex_weights=OF_WORD)
     counter = np.dtype(f"i{level.weight_bytes}")
     shared = [0 if flows.on_band else -(-size // ranks) for size in level.counts]

@@ -71,7 +71,7 @@ def near(graph: Graph, part: np.ndarray, depth: int) -> list[int]:
     for layer in range(depth + 1):
         listed = sorted(v for v, far in distance.items() if far <= layer)
         if (2 * len(listed) > graph.num_vertices
-                or degree[listed].sum() > graph.num_arcs // band.PART):
+                or degree[listed].sum() > graph.num_arcs // band.BAND_SHARE):
             break
         result = listed
     return result

@@ -12,7 +12,7 @@ import numpy as np
 
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace
-from portpart.graphs import Csr, Graph, team_for
+from portpart.graphs import MAX_INT32_ARCS, Csr, Graph, team_for
 from portpart.primitives import (
     gather,
     histogram,
@@ -22,8 +22,8 @@ from portpart.primitives import (
     put_one,
 )
 
-PART = 2
-"""A band has at most 1 / PART of the vertices and arcs; layers that do not fit are left out."""
+BAND_SHARE = 2
+"""A band has at most 1 / BAND_SHARE of the vertices and arcs; layers beyond that are left out."""
 
 OUTSIDE = -1
 """The layer and the number of a vertex outside the band; the fixed block of one that may move."""
@@ -169,7 +169,7 @@ def band_of(graph: Graph, part: Array, fixed: Array | None, num_blocks: int,
     space, n = graph.space, graph.num_vertices
     layers = begun(space, n, n)
     space.parallel_for(n, list_boundary, graph.csr, part, layers)
-    most = n // PART, graph.num_arcs // PART
+    most = n // BAND_SHARE, graph.num_arcs // BAND_SHARE
     first, (last, arcs) = 0, listed(space, layers, most)
     layer = 0
     while layer < depth and first < last and fits((last, arcs), most):
@@ -255,7 +255,7 @@ def rows_of_band(graph: Graph, vertices: Array, numbers: BandNumbers,
     degrees = space.empty(count, np.int64)
     space.parallel_for(count, write_degree_of, vertices, graph.csr, degrees)
     offsets = offsets_from_counts(space, degrees, np.int64)
-    num_arcs, = space.read(offsets[count:], lambda: [graph.num_arcs // PART])
+    num_arcs, = space.read(offsets[count:], lambda: [graph.num_arcs // BAND_SHARE])
     targets = space.empty(num_arcs, np.int32)
     space.parallel_for(count, write_targets, vertices, graph.csr, numbers, offsets, targets,
                        team=team)
@@ -267,6 +267,11 @@ def rows_of_band(graph: Graph, vertices: Array, numbers: BandNumbers,
                     None if masses is None else gather(space, masses, vertices),
                     gather(space, numbers.part, vertices),
                     None if fixed is None else gather(space, fixed, vertices))
+
+
+def offset_type(num_arcs: int) -> type[np.signedinteger]:
+    """Return the type of the offsets of a band graph."""
+    return np.int32 if num_arcs <= MAX_INT32_ARCS else np.int64
 
 
 def with_anchors(space: ExecutionSpace, rows: BandRows, anchors: Anchors) -> Band:
@@ -283,7 +288,7 @@ def with_anchors(space: ExecutionSpace, rows: BandRows, anchors: Anchors) -> Ban
         fixed[:count] = rows.fixed
     masses[count:] = space.asarray(anchors.weights)
     part[count:] = fixed[count:] = space.asarray(anchors.blocks)
-    offsets = offsets_from_counts(space, degrees, np.int32)
+    offsets = offsets_from_counts(space, degrees, offset_type(len(rows.targets)))
     return Band(Graph(offsets, rows.targets, rows.weights, masses, space), part, fixed,
                 space.asarray(anchors.rest))
 
@@ -297,13 +302,13 @@ def list_boundary(v, graph: Csr, part, layers: Layers):
     while arc < end:
         if part[graph.targets[arc]] != here:
             layers.layer[v] = kl.int32(0)
-            list_vertex(v, graph, layers)
+            append_vertex(v, graph, layers)
             arc = end
         arc += 1
 
 
 @kl.device
-def list_vertex(v, graph: Csr, layers: Layers):
+def append_vertex(v, graph: Csr, layers: Layers):
     """Put v on the list.  Atomic, in any order."""
     layers.listed[kl.atomic_next(layers, Layers.num_listed)] = kl.int32(v)
     kl.atomic_add(layers, Layers.num_arcs, kl.int64(graph.end[v]) - kl.int64(graph.begin[v]))
@@ -325,7 +330,7 @@ def list_layer(i, first, layer, graph: Csr, layers: Layers):
         u = kl.int64(graph.targets[arc])
         if joins(u, layer, layers):
             if u < layers.own:
-                list_vertex(u, graph, layers)
+                append_vertex(u, graph, layers)
             else:
                 layers.ghosts[kl.atomic_next(layers, Layers.num_ghosts)] = kl.int32(u)
 

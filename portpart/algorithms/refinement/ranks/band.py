@@ -13,20 +13,21 @@ from typing import NamedTuple
 import numpy as np
 
 from portpart.algorithms.refinement.flows import (
-    PART,
+    BAND_SHARE,
     Band,
     BandNumbers,
     BandRows,
     Layers,
     anchors_of,
+    append_vertex,
     begun,
     fits,
     joins,
     list_boundary,
     list_layer,
-    list_vertex,
     listed,
     numbered,
+    offset_type,
     outside,
     rows_of_band,
     with_anchors,
@@ -131,7 +132,7 @@ def _vertices_near(graph: DistributedGraph, part: Array, depth: int) -> Talk[Ran
     (known,), _ = yield from with_ghost_values(space, graph.halo, [part])
     layers = begun(space, own, own + graph.num_ghosts)
     space.parallel_for(own, list_boundary, local.csr, known, layers)
-    most = totals.num_vertices // PART, totals.num_arcs // PART
+    most = totals.num_vertices // BAND_SHARE, totals.num_arcs // BAND_SHARE
     first = np.zeros((graph.comm.size, 2), np.int64)
     last = (yield Message([], listed(space, layers, most))).words
     layer = 0
@@ -191,9 +192,9 @@ def _in_order(space: ExecutionSpace, rows: BandRows, places: Array, further: int
     count = len(places)
     names = iota(space, count + further)
     names[:count] = places
-    graph = rows_in_order(Graph(offsets_from_counts(space, rows.degrees, np.int32),
-                                gather(space, names, rows.targets), rows.weights, rows.masses,
-                                space), places)
+    offsets = offsets_from_counts(space, rows.degrees, offset_type(len(rows.targets)))
+    graph = rows_in_order(Graph(offsets, gather(space, names, rows.targets), rows.weights,
+                                rows.masses, space), places)
     return BandRows(put_to(space, places, rows.degrees), graph.targets, graph.weights,
                     graph.vertex_weights, put_to(space, places, rows.part),
                     None if rows.fixed is None else put_to(space, places, rows.fixed))
@@ -204,4 +205,4 @@ def list_reached(i, vertices, layer, graph: Csr, layers: Layers):
     """List an own vertex that another rank has reached.  Atomic, in any order."""
     v = kl.int64(vertices[i])
     if joins(v, layer, layers):
-        list_vertex(v, graph, layers)
+        append_vertex(v, graph, layers)
