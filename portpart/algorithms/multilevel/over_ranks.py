@@ -130,8 +130,8 @@ class OverRanks(ByOneDevice):
 class RankFlows(LevelFlows):
     """Refinement of distributed levels by flows.
 
-    Each rank gathers them whole, or their band graphs; ranks in the same memory gather and refine
-    them once.
+    Each rank gathers them whole, and ranks in the same memory gather and refine them once; or
+    rank 0 gathers and refines the band graph.
     """
 
     def improve(self, graph: Any, refiner: Refiner, fixed: Array | None) -> int | None:

@@ -156,29 +156,28 @@ class DistributedGraph:
 
         Targets are global ids.  Ranks whose arrays another rank keeps get empty columns.
         """
-        local = self.local
+        local, comm = self.local, self.comm
+        to = np.array([rank == keeper for rank, keeper in enumerate(keepers(comm, self.space))])
         # separately, since copies of columns of arcs take much memory
-        return [*self.to_keepers(local.num_vertices, lambda: [
+        return [*self.shipped_to(to, local.num_vertices, lambda: [
             degrees_of(local), self._own(local.vertex_weights), self._moved_ids()]),
-            *self.to_keepers(local.num_arcs, lambda: [self._global_targets()]),
-            *self.to_keepers(local.num_arcs, lambda: [local.weights])]
+            *self.shipped_to(to, local.num_arcs, lambda: [self._global_targets()]),
+            *self.shipped_to(to, local.num_arcs, lambda: [local.weights])]
 
-    def to_keepers(self, rows: int,
+    def shipped_to(self, receivers: np.ndarray, rows: int,
                    columns: Callable[[], list[Array | None]]) -> list[Array | None]:
-        """Return the columns of all ranks; empty ones on ranks whose arrays another one keeps.
+        """Return the columns of all ranks on receivers, and empty ones on the other ranks.
 
         Parameters
         ----------
+        receivers : numpy.ndarray of bool, shape (ranks,)
         rows : int
             Length of the columns of this rank.
         columns : callable
             Makes them.
         """
-        are_keepers = np.array([rank == keeper for rank, keeper
-                                in enumerate(keepers(self.comm, self.space))], np.int64)
-        count = int(are_keepers.sum())
-        sent = planned(self.comm, lambda: self._times(count, columns()))
-        return ship(self.comm, self.space, sent, rows * are_keepers)[0]
+        sent = planned(self.comm, lambda: self._times(int(receivers.sum()), columns()))
+        return ship(self.comm, self.space, sent, rows * receivers.astype(np.int64))[0]
 
     def __repr__(self) -> str:
         n, arcs = self.totals.num_vertices, self.totals.num_arcs

@@ -164,7 +164,7 @@ def band_of(graph: Graph, part: Array, fixed: Array | None, num_blocks: int,
     Notes
     -----
     None if no vertex is on a boundary, or too many are.  Waits for the device once a layer, and
-    once more.
+    three times more.
     """
     space, n = graph.space, graph.num_vertices
     layers = begun(space, n, n)

@@ -1,7 +1,7 @@
 """Band graphs of graphs of several ranks.
 
-Each rank finds those of its vertices that are near the cuts, and sends their rows to the others.
-The band graph is that of one device for the whole graph.
+Each rank finds those of its vertices that are near the cuts, and sends their rows to rank 0, which
+refines.  The band graph is that of one device for the whole graph.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from portpart.algorithms.refinement.flows import (
     with_anchors,
 )
 from portpart.backends import language as kl
-from portpart.backends.communication import once, planned, sum_over_ranks
+from portpart.backends.communication import planned, sum_over_ranks
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import Csr, Graph, rows_in_order
 from portpart.graphs.ranks import DistributedGraph, owned, values_for_ghosts, with_ghost_values
@@ -48,6 +48,7 @@ from portpart.primitives import (
     offsets_from_counts,
     put_one,
     put_to,
+    ship,
     sort_keys,
 )
 
@@ -63,15 +64,19 @@ class RankBand(NamedTuple):
         Numbers of own vertices and of ghosts in the band, those of rank 0 first, or -1.
     part : array of int32
         Blocks of own vertices and of ghosts.
-    before, total : int
-        Number of vertices in the band on ranks before this one, and on all ranks.
+    counts : numpy.ndarray of int64, shape (ranks,)
+        Number of vertices in the band on each rank.
     """
 
     vertices: Array
     numbers: Array
     part: Array
-    before: int
-    total: int
+    counts: np.ndarray
+
+    @property
+    def total(self) -> int:
+        """Number of vertices in the band on all ranks."""
+        return int(self.counts.sum())
 
 
 def refine_band(graph: DistributedGraph, part: Array, fixed: Array | None, num_blocks: int,
@@ -85,8 +90,7 @@ def refine_band(graph: DistributedGraph, part: Array, fixed: Array | None, num_b
         As in `band_of`.
     num_blocks, depth : int
     refine : callable
-        Refines the partition of a band graph in place and returns the gain.  Ranks in the same
-        memory call it once.
+        Refines the partition of a band graph in place and returns the gain.  Rank 0 calls it.
 
     Returns
     -------
@@ -105,19 +109,23 @@ def refine_band(graph: DistributedGraph, part: Array, fixed: Array | None, num_b
     rows, ids = _gathered(graph, found, fixed, anchors.numbers(found.total, num_blocks))
 
     def refined() -> tuple[int, Array]:
+        if comm.rank > 0:
+            return 0, space.empty(0, np.int32)
+        assert rows is not None
         if ids is None:
             band = with_anchors(space, rows, anchors)
-            return refine(band), band.part
+            return refine(band), space.copy(band.part[: found.total])
         order, places = _by_ids(space, ids)
         band = with_anchors(space, _in_order(space, rows, places, len(anchors.blocks)), anchors)
         return refine(band), put_to(space, order, space.copy(band.part[: found.total]))
 
-    gain, blocks = once(comm, space, refined)
+    gain, blocks = planned(comm, refined)
+    (mine,), _ = ship(comm, space, [blocks], found.counts * (comm.rank == 0))
+    gain = int(sum_over_ranks(comm, [gain])[0])
 
     def settled() -> Array:
-        mine = space.copy(blocks[found.before : found.before + len(found.vertices)])
         result = space.copy(found.part[:own])
-        space.parallel_for(len(mine), put_one, found.vertices, mine, result)
+        space.parallel_for(len(found.vertices), put_one, found.vertices, mine, result)
         return result
 
     result = planned(comm, settled)
@@ -151,7 +159,7 @@ def _vertices_near(graph: DistributedGraph, part: Array, depth: int) -> Talk[Ran
     vertices, numbers = numbered(space, layers, layer, int(counts[rank]), before)
     received = yield Message([values_for_ghosts(space, graph.halo, [numbers])])
     numbers[own:] = received.parts[0].columns[0]
-    return RankBand(vertices, numbers, known, before, int(counts.sum()))
+    return RankBand(vertices, numbers, known, counts)
 
 
 def _reached_ghosts(graph: DistributedGraph, layers: Layers) -> Part:
@@ -165,19 +173,20 @@ def _reached_ghosts(graph: DistributedGraph, layers: Layers) -> Part:
 
 
 def _gathered(graph: DistributedGraph, found: RankBand, fixed: Array | None,
-              anchors: np.ndarray) -> tuple[BandRows, Array | None]:
-    """Return the rows of all ranks, and the global ids of their vertices if vertices have moved."""
-    space, local = graph.space, graph.local
+              anchors: np.ndarray) -> tuple[BandRows | None, Array | None]:
+    """Return on rank 0 the rows of all ranks, and the global ids of their vertices if some have
+    moved.
+    """
+    space, count, to = graph.space, len(found.vertices), np.arange(graph.comm.size) == 0
     there = BandNumbers(found.numbers, found.part, space.asarray(anchors))
-    own = planned(graph.comm, partial(rows_of_band, local, found.vertices, there, fixed))
-    degrees, masses, part, held_blocks = graph.to_keepers(len(found.vertices), lambda: [
+    own = planned(graph.comm, partial(rows_of_band, graph.local, found.vertices, there, fixed))
+    degrees, masses, part, held_blocks = graph.shipped_to(to, count, lambda: [
         own.degrees, own.masses, own.part, own.fixed])
-    ids, = graph.to_keepers(len(found.vertices), lambda: [
+    ids, = graph.shipped_to(to, count, lambda: [
         gather(space, graph.global_ids, found.vertices) if graph.are_moved else None])
-    targets, weights = graph.to_keepers(len(own.targets), lambda: [own.targets, own.weights])
-    assert degrees is not None
-    assert targets is not None
-    assert part is not None
+    targets, weights = graph.shipped_to(to, len(own.targets), lambda: [own.targets, own.weights])
+    if degrees is None or targets is None or part is None:
+        return None, ids
     return BandRows(degrees, targets, weights, masses, part, held_blocks), ids
 
 
