@@ -16,10 +16,8 @@ from portpart.graphs import MAX_INT32_ARCS, Csr, Graph, team_for
 from portpart.primitives import (
     gather,
     histogram,
-    iota,
     offsets_from_counts,
     positions_of,
-    put_one,
 )
 
 BAND_SHARE = 2
@@ -164,26 +162,27 @@ def band_of(graph: Graph, part: Array, fixed: Array | None, num_blocks: int,
     Notes
     -----
     None if no vertex is on a boundary, or too many are.  Waits for the device once a layer, and
-    three times more.
+    twice more.
     """
     space, n = graph.space, graph.num_vertices
     layers = begun(space, n, n)
     space.parallel_for(n, list_boundary, graph.csr, part, layers)
     most = n // BAND_SHARE, graph.num_arcs // BAND_SHARE
-    first, (last, arcs) = 0, listed(space, layers, most)
-    layer = 0
-    while layer < depth and first < last and fits((last, arcs), most):
-        space.parallel_for(last - first, list_layer, first, layer + 1, graph.csr, layers)
-        first, (last, arcs), layer = last, listed(space, layers, most), layer + 1
-    if not fits((last, arcs), most):
-        last, layer = first, layer - 1
-    if last == 0:
+    before, reached, layer = (0, 0), listed(space, layers, most), 0
+    while layer < depth and before[0] < reached[0] and fits(reached, most):
+        space.parallel_for(reached[0] - before[0], list_layer, before[0], layer + 1, graph.csr,
+                           layers)
+        before, reached, layer = reached, listed(space, layers, most), layer + 1
+    if not fits(reached, most):
+        reached, layer = before, layer - 1
+    count, num_arcs = reached
+    if count == 0:
         return None
-    vertices, numbers = numbered(space, layers, layer, last, 0)
+    vertices, numbers = numbered(space, layers, layer, count, 0)
     rest = outside(graph, numbers, part, num_blocks)
     anchors = anchors_of(space.to_host(rest))
-    there = BandNumbers(numbers, part, space.asarray(anchors.numbers(last, num_blocks)))
-    rows = rows_of_band(graph, vertices, there, fixed)
+    there = BandNumbers(numbers, part, space.asarray(anchors.numbers(count, num_blocks)))
+    rows = rows_of_band(graph, vertices, num_arcs, there, fixed)
     return with_anchors(space, rows, anchors), vertices
 
 
@@ -216,9 +215,7 @@ def numbered(space: ExecutionSpace, layers: Layers, last_layer: int, count: int,
     vertices = positions_of(space, flags, count)
     numbers = layers.layer
     numbers[:] = OUTSIDE
-    space.parallel_for(count, put_one, vertices, iota(space, count), numbers)
-    if first > 0:
-        space.parallel_for(count, shift_number, vertices, first, numbers)
+    space.parallel_for(count, number_vertex, vertices, first, numbers)
     return vertices, numbers
 
 
@@ -248,14 +245,13 @@ def anchors_of(outside: np.ndarray) -> Anchors:
     return Anchors(blocks, weights[blocks], np.maximum(counts - 1, 0))
 
 
-def rows_of_band(graph: Graph, vertices: Array, numbers: BandNumbers,
+def rows_of_band(graph: Graph, vertices: Array, num_arcs: int, numbers: BandNumbers,
                  fixed: Array | None) -> BandRows:
-    """Return the rows of these vertices.  Waits for the device once."""
+    """Return the rows of these vertices, which have this many arcs together."""
     space, count, team = graph.space, len(vertices), team_for(graph.mean_degree)
     degrees = space.empty(count, np.int64)
     space.parallel_for(count, write_degree_of, vertices, graph.csr, degrees)
     offsets = offsets_from_counts(space, degrees, np.int64)
-    num_arcs, = space.read(offsets[count:], lambda: [graph.num_arcs // BAND_SHARE])
     targets = space.empty(num_arcs, np.int32)
     space.parallel_for(count, write_targets, vertices, graph.csr, numbers, offsets, targets,
                        team=team)
@@ -342,9 +338,9 @@ def flag_layers(v, last_layer, layer, flags):
 
 
 @kl.kernel
-def shift_number(i, vertices, by, numbers):
-    """Add to the number of listed vertex i."""
-    numbers[vertices[i]] += by
+def number_vertex(i, vertices, first, numbers):
+    """Set the number of listed vertex i."""
+    numbers[vertices[i]] = kl.int32(first + i)
 
 
 @kl.kernel

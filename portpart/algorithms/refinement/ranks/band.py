@@ -64,19 +64,19 @@ class RankBand(NamedTuple):
         Numbers of own vertices and of ghosts in the band, those of rank 0 first, or -1.
     part : array of int32
         Blocks of own vertices and of ghosts.
-    counts : numpy.ndarray of int64, shape (ranks,)
-        Number of vertices in the band on each rank.
+    sizes : numpy.ndarray of int64, shape (ranks, 2)
+        Number of vertices in the band on each rank, and the sum of their degrees.
     """
 
     vertices: Array
     numbers: Array
     part: Array
-    counts: np.ndarray
+    sizes: np.ndarray
 
     @property
     def total(self) -> int:
         """Number of vertices in the band on all ranks."""
-        return int(self.counts.sum())
+        return int(self.sizes[:, 0].sum())
 
 
 def refine_band(graph: DistributedGraph, part: Array, fixed: Array | None, num_blocks: int,
@@ -120,7 +120,7 @@ def refine_band(graph: DistributedGraph, part: Array, fixed: Array | None, num_b
         return refine(band), put_to(space, order, space.copy(band.part[: found.total]))
 
     gain, blocks = planned(comm, refined)
-    (mine,), _ = ship(comm, space, [blocks], found.counts * (comm.rank == 0))
+    (mine,), _ = ship(comm, space, [blocks], found.sizes[:, 0] * (comm.rank == 0))
     gain = int(sum_over_ranks(comm, [gain])[0])
 
     def settled() -> Array:
@@ -154,12 +154,11 @@ def _vertices_near(graph: DistributedGraph, part: Array, depth: int) -> Talk[Ran
         layer += 1
     if not fits(last.sum(axis=0), most):
         last, layer = first, layer - 1
-    counts = last[:, 0]
-    before = int(counts[:rank].sum())
-    vertices, numbers = numbered(space, layers, layer, int(counts[rank]), before)
+    vertices, numbers = numbered(space, layers, layer, int(last[rank, 0]),
+                                 int(last[:rank, 0].sum()))
     received = yield Message([values_for_ghosts(space, graph.halo, [numbers])])
     numbers[own:] = received.parts[0].columns[0]
-    return RankBand(vertices, numbers, known, counts)
+    return RankBand(vertices, numbers, known, last)
 
 
 def _reached_ghosts(graph: DistributedGraph, layers: Layers) -> Part:
@@ -179,7 +178,9 @@ def _gathered(graph: DistributedGraph, found: RankBand, fixed: Array | None,
     """
     space, count, to = graph.space, len(found.vertices), np.arange(graph.comm.size) == 0
     there = BandNumbers(found.numbers, found.part, space.asarray(anchors))
-    own = planned(graph.comm, partial(rows_of_band, graph.local, found.vertices, there, fixed))
+    num_arcs = int(found.sizes[graph.comm.rank, 1])
+    own = planned(graph.comm, partial(rows_of_band, graph.local, found.vertices, num_arcs, there,
+                                      fixed))
     degrees, masses, part, held_blocks = graph.shipped_to(to, count, lambda: [
         own.degrees, own.masses, own.part, own.fixed])
     ids, = graph.shipped_to(to, count, lambda: [
