@@ -60,8 +60,8 @@ class PortpartConfig:
         "Refinement by flows after the passes over a level.")
     large_flows: FlowOptions | None = option(
         FlowOptions(levels=1, on_band=True, max_blocks=256),
-        "The same where `flows` do not refine the finest level because it has too many arcs, "
-        "unless degrees are skewed.")
+        "The same for a finest level with too many arcs for `flows`, unless degrees are skewed or "
+        "`flows.levels` is 0.")
     search: multilevel.SearchOptions = option(
         multilevel.SearchOptions(), "A search by several cycles through the levels.")
 
@@ -114,6 +114,6 @@ def portpart(problem: multilevel.Problem, config: PortpartConfig) -> multilevel.
 def flows_for(graph: Graph, config: PortpartConfig) -> FlowOptions:
     """Return the options of flows for a graph of this size."""
     sizes, large = (graph.whole.num_vertices, graph.whole.num_entries), config.large_flows
-    if large is None or config.flows.take(*sizes) or is_skewed(graph):
+    if large is None or not config.flows.levels or config.flows.take(*sizes) or is_skewed(graph):
         return config.flows
     return large

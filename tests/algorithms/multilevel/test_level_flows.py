@@ -114,6 +114,12 @@ def test_skewed_graphs_and_many_blocks_have_no_flows_on_bands(
     assert sizes == []
 
 
+def test_no_levels_for_flows_means_no_flows(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = watched(monkeypatch)
+    portpart.partition(generators.delaunay(6000), 4, preset=changed(ON_BANDS, {"flows.levels": 0}))
+    assert sizes == []
+
+
 def test_gains_of_flows_are_reported() -> None:
     config = changed(PRESETS["default"], {"flows.levels": 2})
     levels = portpart.partition(generators.delaunay(6000), 8, preset=config).stats["levels"]
