@@ -33,7 +33,7 @@ resumes and which is greater than both.
 
 MAX_ARGUMENTS = 63
 
-ITEM_WEIGHT = {1: 1, 8: 8, 32: 32, 256: 2048}
+ITEM_WEIGHT = {1: 1, 8: 8, 32: 32, 256: 2048, 512: 2048}
 """Approximate work of one item by the width of its team, in units of a light item."""
 
 PARALLEL_WORK = 30_000

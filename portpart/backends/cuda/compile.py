@@ -15,7 +15,7 @@ from portpart.backends.cuda.program_text import ProgramText
 from portpart.backends.cuda.translate import DIRECT, PACKED, Translation, packed_name, translate
 from portpart.backends.cuda.words import CUDA_PRELUDE
 from portpart.backends.language import Kernel
-from portpart.backends.language.team_arrays import BLOCK
+from portpart.backends.language.team_arrays import block_of
 from portpart.backends.language.types import type_of
 from portpart.backends.programs import Program, tag_of
 
@@ -33,7 +33,7 @@ Key = tuple[Kernel, tuple[str, ...], int]
 
 def blocks_for(items: int, team: int, limit: int) -> int:
     """Return the number of blocks for `items` work items, at least one and at most `limit`."""
-    return max(1, min(limit, -(-items * team // BLOCK)))
+    return max(1, min(limit, -(-items * team // block_of(team))))
 
 
 class KernelCache:

@@ -86,6 +86,8 @@ class Resident:
     function : Function
     space : CudaSpace
     layout : ProgramTable
+    threads : int
+        Number of threads of a block.
 
     Attributes
     ----------
@@ -94,14 +96,16 @@ class Resident:
         and for the one after that.
     """
 
-    def __init__(self, function: Function, space: Device, layout: ProgramTable) -> None:
+    def __init__(self, function: Function, space: Device, layout: ProgramTable,
+                 threads: int = BLOCK) -> None:
         from cupy_backends.cuda.api import driver
 
         self._driver = driver
         self._function = function  # keeps the module loaded
         self._pointer = function.ptr
         self._multiprocessors = space.multiprocessors
-        self._fit = driver.occupancyMaxActiveBlocksPerMultiprocessor(self._pointer, BLOCK, 0)
+        self._threads = threads
+        self._fit = driver.occupancyMaxActiveBlocksPerMultiprocessor(self._pointer, threads, 0)
         self._plan = space.asarray(layout.plan())
         sizes = layout.sizes
         words = -(-8 * (sizes.numbers + sizes.zeros) // LINE) * LINE
@@ -122,8 +126,8 @@ class Resident:
             given.set_where(self.where)
             arguments = given.arguments
         grid = self._multiprocessors * min(blocks, self._fit)
-        self._driver.launchCooperativeKernel(self._pointer, grid, 1, 1, BLOCK, 1, 1, 0, stream.ptr,
-                                             arguments)
+        self._driver.launchCooperativeKernel(self._pointer, grid, 1, 1, self._threads, 1, 1, 0,
+                                             stream.ptr, arguments)
         plan, words, here, there = self.where
         self.where = plan, words, there, here
 
@@ -140,12 +144,14 @@ class Direct:
     ----------
     function : Function
     count : int
+    threads : int
+        Number of threads of a block.
     """
 
-    def __init__(self, function: Function, count: int) -> None:
+    def __init__(self, function: Function, count: int, threads: int = BLOCK) -> None:
         from cupy_backends.cuda.api import driver
 
-        self._launch = driver.launchKernel
+        self._launch, self._threads = driver.launchKernel, threads
         self._function = function  # keeps the module loaded
         self._pointer = function.ptr
         words = (ctypes.c_int64 * count)()
@@ -170,5 +176,5 @@ class Direct:
             raise InputError(f"a kernel takes numbers of 64 bits: {error}") from None
         with self._lock:
             self._words[:] = given
-            self._launch(self._pointer, blocks, 1, 1, BLOCK, 1, 1, 0, stream.ptr,
+            self._launch(self._pointer, blocks, 1, 1, self._threads, 1, 1, 0, stream.ptr,
                          self._arguments, 0)

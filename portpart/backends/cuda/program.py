@@ -22,7 +22,7 @@ from portpart.backends import programs
 from portpart.backends.cuda.compile import ResidentKernel, Walked, blocks_for
 from portpart.backends.cuda.launch import RESIDENT, Device, Given, Resident
 from portpart.backends.cuda.program_text import ProgramText
-from portpart.backends.language.team_arrays import BLOCK
+from portpart.backends.language.team_arrays import block_of
 
 if TYPE_CHECKING:
     from cupy.cuda import Event, Function, Stream
@@ -174,7 +174,7 @@ class CudaExecutable:
         if self._resident is None:
             function = self._resident_kernel().ready()
             if function is not None:
-                self._resident = Resident(function, self.space, self.layout)
+                self._resident = Resident(function, self.space, self.layout, self.text.threads)
         return self._resident
 
     def profile(self) -> list[tuple[str, int, float]]:
@@ -211,7 +211,8 @@ class CudaExecutable:
                 self.space.counters.launches += 1
                 # The kernel reads its row when it starts.
                 address = np.uint64(self.table.data.ptr + 8 * self.text.rows[id(step)])
-                self.functions[id(step)]((self._blocks(step, small),), (BLOCK,), (address,))
+                self.functions[id(step)]((self._blocks(step, small),), (block_of(step.team),),
+                                         (address,))
             elif isinstance(step, programs.While):
                 while self._is_set(step.flag, bindings):
                     self._walk(step.steps, bindings, small)

@@ -11,6 +11,7 @@ from portpart.backends import programs
 from portpart.backends.cuda.requirements import check_program
 from portpart.backends.cuda.resident import BLOCKS, ResidentWriter
 from portpart.backends.cuda.translate import STEP, translate
+from portpart.backends.language.team_arrays import block_of
 from portpart.backends.language.types import type_of
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ class ProgramText:
         Position of the address of each flag.
     max_blocks : int
         Maximum blocks per multiprocessor.
+    threads : int
+        Number of threads of a block.
     """
 
     def __init__(self, program: programs.Program,
@@ -53,11 +56,12 @@ class ProgramText:
                 self.flags[step.flag] = self.layout.add_address(step.flag)
         self._laps = None if laps is None else self.layout.add_constant(laps)
         self.max_blocks = BLOCKS[program.threads]
+        self.threads = block_of(*(step.team for step in program.launches()))
 
     @cached_property
     def words(self) -> str:
         """Return all that the text depends on: fingerprints of kernels, and their arrangement."""
-        sizes = *self.layout.sizes, self._laps, self.max_blocks
+        sizes = *self.layout.sizes, self._laps, self.max_blocks, self.threads
         return f"{sizes} {[*self._described(self.program.steps)]}"
 
     @cached_property
@@ -74,7 +78,7 @@ class ProgramText:
             for step in self.program.launches()
         }
         writer = ResidentWriter(translations, self.rows, self.flags, self.layout.sizes,
-                                self._laps, self.max_blocks)
+                                self._laps, self.max_blocks, self.threads)
         return writer.write(self.program.steps, self.symbol)[1]
 
     def _described(self, steps: list[programs.Step]) -> Iterator[Any]:

@@ -33,7 +33,10 @@ def check_program(program: Program) -> None:
     launches = program.launches()
     arrays = {(step.team, number, array) for step in launches for number, array in enumerate(
         team_arrays.shared_arrays(step.kernel.team_arrays).values())}
-    needed = sum(team_arrays.BLOCK // team * array.nbytes for team, _, array in arrays)
+    block = team_arrays.block_of(*(step.team for step in launches))
+    if block > team_arrays.BLOCK:
+        check_blocks(program, block)
+    needed = sum(block // team * array.nbytes for team, _, array in arrays)
     table = 8 * sum(1 + len(step.args) for step in launches)
     space = team_arrays.SHARED_BYTES - team_arrays.WORD_BYTES - table
     if needed > space:
@@ -46,6 +49,22 @@ def check_program(program: Program) -> None:
                               f"numbers, and a launch takes {ARGUMENT_BYTES}; bind fewer arrays")
 
 
+def check_blocks(program: Program, block: int) -> None:
+    """Raise an error if a launch needs blocks of fewer than `block` threads.
+
+    Raises
+    ------
+    KernelTypeError
+    """
+    for step in program.launches():
+        has_arrays = team_arrays.shared_arrays(step.kernel.team_arrays)
+        if step.team < block and (step.team == team_arrays.BLOCK or has_arrays):
+            raise KernelTypeError(
+                f"program {program.name!r} has blocks of {block} threads, and kernel "
+                f"{step.kernel.name} with team={step.team} needs {team_arrays.BLOCK}; launch it "
+                f"with team={block}, or in another program")
+
+
 def check_width(kernel: CheckedFunction, team: int) -> None:
     """Raise an error if the arrays of the teams of `team` lanes in a block do not fit into its
     memory.
@@ -54,7 +73,7 @@ def check_width(kernel: CheckedFunction, team: int) -> None:
     ------
     KernelTypeError
     """
-    teams = team_arrays.BLOCK // team
+    teams = team_arrays.block_of(team) // team
     needed = teams * team_arrays.bytes_of(kernel.team_arrays)
     if needed > team_arrays.bytes_per_team(team):
         raise KernelTypeError(

@@ -15,8 +15,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from portpart.backends.cuda.requirements import may_set
 from portpart.backends.cuda.translate import Translation
+from portpart.backends.language.team_arrays import BLOCK
 from portpart.backends.programs import (
     FEW,
+    FEWEST,
     MANY,
     SOME,
     Branch,
@@ -27,7 +29,7 @@ from portpart.backends.programs import (
     While,
 )
 
-BLOCKS = {FEW: 2, SOME: 3, MANY: 4}
+BLOCKS = {FEWEST: 1, FEW: 2, SOME: 3, MANY: 4}
 """Blocks per multiprocessor that the compiler must allow; with more, threads have too few
 registers.
 """
@@ -56,13 +58,15 @@ class ResidentWriter:
         Position of the address of the sums of the times of each launch.
     blocks : int
         Blocks per multiprocessor that the compiler must allow.
+    threads : int
+        Number of threads of a block.
     """
 
     def __init__(self, translations: Mapping[int, Translation], rows: Mapping[int, int],
                  flags: Mapping[Element, int], sizes: TableSizes, laps: int | None = None,
-                 blocks: int = BLOCKS[SOME]) -> None:
+                 blocks: int = BLOCKS[SOME], threads: int = BLOCK) -> None:
         self.translations, self.rows, self.flags = translations, rows, flags
-        self.sizes, self.laps, self.blocks = sizes, laps, blocks
+        self.sizes, self.laps, self.blocks, self.threads = sizes, laps, blocks, threads
         self._numbers = {launch: number for number, launch in enumerate(rows)}
 
     def write(self, steps: Sequence[Step], symbol: str | None = None) -> tuple[str, str]:
@@ -75,7 +79,7 @@ class ResidentWriter:
                        "    grid.wait();"]
         entry = "\n".join([
             'extern "C" __global__ void '
-            f"__launch_bounds__(256, {self.blocks}) {_SYMBOL}(PP_GIVEN({values}))",
+            f"__launch_bounds__({self.threads}, {self.blocks}) {_SYMBOL}(PP_GIVEN({values}))",
             "{",
             f"    __shared__ int64 table[{max(1, length)}];",
             f"    pp::make_rows(given.words, table, {length});",

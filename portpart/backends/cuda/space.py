@@ -29,7 +29,7 @@ from portpart.backends.cuda.segmented import SegmentedExecutable
 from portpart.backends.cuda.transfer import LARGEST_TRAVELLER, HeldMemory, device_transfer
 from portpart.backends.language import Kernel
 from portpart.backends.language.arrays import Part
-from portpart.backends.language.team_arrays import BLOCK
+from portpart.backends.language.team_arrays import BLOCK, block_of
 from portpart.base.interrupts import late_signals
 from portpart.errors import DeviceUnavailable, InputError, OutOfMemory
 
@@ -261,7 +261,7 @@ class CudaSpace(programs.ExecutionSpace):
         """Compile the kernel of a first launch with such arguments."""
         tags = tuple(map(programs.tag_of, args))
         function = Direct(self.kernels.direct(kernel, tags, team),
-                          1 + len(tags) - tags.count(programs.ABSENT))
+                          1 + len(tags) - tags.count(programs.ABSENT), block_of(team))
         self._functions[tuple(key)] = function
         return function
 

@@ -22,7 +22,7 @@ from portpart.backends.cuda.statements import CudaStatementWriter
 from portpart.backends.language import Kernel
 from portpart.backends.language.infer import infer
 from portpart.backends.language.kernels import TypedFunction
-from portpart.backends.language.team_arrays import shared_arrays
+from portpart.backends.language.team_arrays import block_of, shared_arrays
 from portpart.backends.language.types import ABSENT, ArgumentType, ArrayType, type_of
 from portpart.backends.programs import Bound
 
@@ -73,7 +73,7 @@ def translate(kernel: Kernel, arguments: tuple[ArgumentType, ...], team: int,
     if DIRECT in entries:
         parts.append(_direct_entry(typed, team))
     if PACKED in entries:
-        head = f'extern "C" __global__ void __launch_bounds__(256) {packed_name(_SYMBOL)}'
+        head = f"{_entry(team)} {packed_name(_SYMBOL)}"
         parts.append(_from_row(typed, team, head))
     if STEP in entries:
         head = f"__device__ __forceinline__ void {_SYMBOL}_step"
@@ -117,10 +117,14 @@ def _declared(kind: ArgumentType) -> str:
     return f"{kind.dtype}*" if isinstance(kind, ArrayType) else str(kind)
 
 
+def _entry(team: int) -> str:
+    return f'extern "C" __global__ void __launch_bounds__({block_of(team)})'
+
+
 def _direct_entry(typed: TypedFunction, team: int) -> str:
     names = NameTable()
     _, *parameters = _parameters(typed, names)
-    head = f'extern "C" __global__ void __launch_bounds__(256) {_SYMBOL}'
+    head = f"{_entry(team)} {_SYMBOL}"
     given = ", ".join(["int64 count", *parameters])
     return f"{head}({given})\n{{\n{_items(typed, names, team)}\n}}"
 
@@ -171,7 +175,7 @@ def source(kernel: Kernel, *arguments: Bound, team: int = 1) -> str:
     kernel : Kernel
     *arguments
         Arrays, scalars, records or None as a launch would pass them, without the work index.
-    team : {1, 8, 32, 256}
+    team : {1, 8, 32, 256, 512}
         Lanes per work item.
 
     Returns

@@ -1,6 +1,6 @@
-"""The kernel words for NVRTC: bit counts, atomics, teams of 1, 8, 32 and 256 lanes.
+"""The kernel words for NVRTC: bit counts, atomics, teams of 1, 8, 32, 256 and 512 lanes.
 
-A block has 256 threads; a team is one thread, a quarter of a warp, a warp or the block.
+A block has 256 or 512 threads; a team is one thread, a quarter of a warp, a warp or the block.
 """
 
 from __future__ import annotations
@@ -112,13 +112,12 @@ _DEVICE_TEAM = """
 namespace pp {
 
 const int WARP = 32;
-const int BLOCK = 256;
 
 // The first item of the own warp.
 template <int TEAM> __device__ __forceinline__ int64 first_item()
 {
     if (TEAM > WARP) return blockIdx.x;
-    return (int64(blockIdx.x) * BLOCK + threadIdx.x) / WARP * (WARP / TEAM);
+    return (int64(blockIdx.x) * blockDim.x + threadIdx.x) / WARP * (WARP / TEAM);
 }
 // The same where warps are dealt to blocks in turn: short lists are work for all multiprocessors.
 template <int TEAM> __device__ __forceinline__ int64 first_item(uint32 block)
@@ -132,15 +131,16 @@ template <int TEAM> __device__ __forceinline__ int64 team_in_warp()
 }
 template <int TEAM> __device__ __forceinline__ int64 item_stride()
 {
-    return int64(gridDim.x) * (BLOCK / TEAM);
+    return int64(gridDim.x) * (TEAM > WARP ? 1 : blockDim.x / TEAM);
 }
 template <int TEAM> __device__ __forceinline__ int64 lane() { return threadIdx.x % TEAM; }
 template <int TEAM> __device__ __forceinline__ int64 team_size() { return TEAM; }
-// Scratch memory of the own team.  Kernels that follow each other in one launch share it.
+// Scratch memory of the own team: a block of more than 256 threads has one team with such memory.
+// Kernels that follow each other in one launch share it.
 template <int TEAM, class T, int SIZE, int NUMBER> __device__ __forceinline__ T* team_array()
 {
-    __shared__ T of_teams[BLOCK / TEAM][SIZE];
-    return of_teams[TEAM == BLOCK ? 0 : threadIdx.x / TEAM];
+    __shared__ T of_teams[TEAM > WARP ? 1 : 256 / TEAM][SIZE];
+    return of_teams[TEAM > WARP ? 0 : threadIdx.x / TEAM];
 }
 
 // The lanes of the own team within the warp: teams of one warp may be at different places.
@@ -231,9 +231,10 @@ template <int WIDTH, class T> __device__ __forceinline__ T warp_scan(T value)
 }
 
 // One value per warp of a block, seen by all; the first barrier waits for earlier readers.
-template <class T> __device__ __forceinline__ const T* shared_by_warps(T value, bool writes)
+template <int TEAM, class T>
+__device__ __forceinline__ const T* shared_by_warps(T value, bool writes)
 {
-    __shared__ T shared[BLOCK / WARP];
+    __shared__ T shared[TEAM / WARP];
     __syncthreads();
     if (writes) shared[threadIdx.x / WARP] = value;
     __syncthreads();
@@ -243,9 +244,9 @@ template <int TEAM, class T, class Op> __device__ __forceinline__ T team_reduce(
 {
     value = warp_reduce<(TEAM < WARP ? TEAM : WARP)>(value, op);
     if constexpr (TEAM > WARP) {
-        const T* shared = shared_by_warps(value, threadIdx.x % WARP == 0);
+        const T* shared = shared_by_warps<TEAM>(value, threadIdx.x % WARP == 0);
         value = shared[0];
-        for (int warp = 1; warp < BLOCK / WARP; ++warp) value = op(value, shared[warp]);
+        for (int warp = 1; warp < TEAM / WARP; ++warp) value = op(value, shared[warp]);
     }
     return value;
 }
@@ -266,7 +267,7 @@ template <int TEAM, class T> __device__ __forceinline__ T team_scan(T value)
     typedef typename Shuffled<T>::type S;
     value = T(warp_scan<(TEAM < WARP ? TEAM : WARP)>(S(value)));
     if constexpr (TEAM > WARP) {
-        const T* shared = shared_by_warps(value, threadIdx.x % WARP == WARP - 1);
+        const T* shared = shared_by_warps<TEAM>(value, threadIdx.x % WARP == WARP - 1);
         for (int warp = 0; warp < int(threadIdx.x) / WARP; ++warp)
             value = wrapped_sum<T>(value, shared[warp]);
     }
@@ -279,7 +280,7 @@ template <int TEAM, class T> __device__ __forceinline__ T team_last(T value)
     else if constexpr (TEAM <= WARP)
         return T(__shfl_sync(members<TEAM>(), S(value), TEAM - 1, TEAM));
     else
-        return shared_by_warps(value, threadIdx.x == BLOCK - 1)[BLOCK / WARP - 1];
+        return shared_by_warps<TEAM>(value, threadIdx.x == TEAM - 1)[TEAM / WARP - 1];
 }
 
 }  // namespace pp
@@ -365,7 +366,7 @@ __device__ __forceinline__ void make_rows(const int64* given, int64* rows, int c
 {
     const int64* offsets = reinterpret_cast<const int64*>(given[1]);
     const int32* sources = reinterpret_cast<const int32*>(offsets + count);
-    for (int i = threadIdx.x; i < count; i += BLOCK) rows[i] = given[sources[i]] + offsets[i];
+    for (int i = threadIdx.x; i < count; i += blockDim.x) rows[i] = given[sources[i]] + offsets[i];
     __syncthreads();
 }
 // The words that launches may change: some are given, others begin with zero.
@@ -373,7 +374,7 @@ __device__ __forceinline__ void begin_words(const int64* given, int first, int n
 {
     int64* words = reinterpret_cast<int64*>(given[2]);
     if (blockIdx.x == 0)
-        for (int i = threadIdx.x; i < numbers + zeros; i += BLOCK)
+        for (int i = threadIdx.x; i < numbers + zeros; i += blockDim.x)
             words[i] = i < numbers ? given[first + i] : 0;
 }
 

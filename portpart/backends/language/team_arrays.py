@@ -19,7 +19,7 @@ from portpart.backends.language.source import FunctionCall
 from portpart.backends.language.words import CASTS, Word, team_array as team_word
 
 BLOCK = 256
-"""Lanes of the widest team, which is a whole block on CUDA."""
+"""Threads of a block on CUDA, if no team is wider. A team of that many lanes or more is a block."""
 
 FORM = "write name = team_array(int64, 256) at the top level of a kernel"
 
@@ -85,6 +85,11 @@ def bytes_of(arrays: dict[str, TeamArray]) -> int:
     return sum(array.nbytes for array in shared_arrays(arrays).values())
 
 
+def block_of(*teams: int) -> int:
+    """Return the threads of a block in which teams of these widths work."""
+    return max(BLOCK, *teams)
+
+
 def bytes_per_team(team: int) -> int:
     """Return the shared bytes of each team if a block has teams of `team` lanes."""
-    return BLOCK_BYTES - (WORD_BYTES if team == BLOCK else 0)
+    return BLOCK_BYTES - (WORD_BYTES if team >= BLOCK else 0)

@@ -30,7 +30,13 @@ from .interface import (
     ExecutionSpace as ExecutionSpace,
     Result as Result,
 )
-from .program import FEW as FEW, MANY as MANY, SOME as SOME, Program as Program
+from .program import (
+    FEW as FEW,
+    FEWEST as FEWEST,
+    MANY as MANY,
+    SOME as SOME,
+    Program as Program,
+)
 from .steps import (
     MAX as MAX,
     MIN as MIN,

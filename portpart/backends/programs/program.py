@@ -46,9 +46,9 @@ if TYPE_CHECKING:
 
     from portpart.backends.programs.steps import Bound
 
-TEAM_WIDTHS = (1, 8, 32, 256)
+TEAM_WIDTHS = (1, 8, 32, 256, 512)
 
-FEW, SOME, MANY = "few", "some", "many"
+FEWEST, FEW, SOME, MANY = "fewest", "few", "some", "many"
 """How many threads of a GPU work on a program at the same time."""
 
 AnyRecord = TypeVar("AnyRecord", bound="Record | Words")
@@ -61,9 +61,9 @@ class Program:
     Parameters
     ----------
     name : str
-    threads : {FEW, SOME, MANY}
-        How many run at the same time on a GPU. Few have the most registers each, for repeated work
-        on short lists; many are for passes over large arrays.
+    threads : {FEWEST, FEW, SOME, MANY}
+        How many run at the same time on a GPU. The fewest have the most registers each, for a few
+        teams with long work; many are for passes over large arrays.
     sizes
         Values that types of scratch depend on, if they depend on sizes.
 

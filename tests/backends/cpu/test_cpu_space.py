@@ -105,7 +105,7 @@ def test_every_item_runs_once(size, threads):
     np.testing.assert_array_equal(result, np.arange(size) ** 2)
 
 
-@pytest.mark.parametrize("team", [1, 8, 32, 256])
+@pytest.mark.parametrize("team", [1, 8, 32, 256, 512])
 def test_team_width_does_not_change_the_items(cpu, team):
     result = np.zeros(50_000, np.int64)
     cpu.parallel_for(50_000, write_square, result, team=team)

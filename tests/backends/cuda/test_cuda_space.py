@@ -136,7 +136,7 @@ class TestOnTheDevice:
         cuda.parallel_for(n, add_one, values)
         assert int(values.min()) == int(values.max()) == 1
 
-    @pytest.mark.parametrize("team", [1, 8, 32, 256])
+    @pytest.mark.parametrize("team", [1, 8, 32, 256, 512])
     @pytest.mark.parametrize("n", [60, 5000, 200_000])
     def test_a_resident_kernel_gives_what_the_walk_gives(self, cuda, walking, team, n):
         found = []

@@ -7,7 +7,7 @@ import numpy as np
 from portpart.backends.cuda.requirements import ANY, may_set, written
 from portpart.backends.cuda.resident import before_barrier
 from portpart.backends.language import atomic_add, atomic_next, device, kernel
-from portpart.backends.programs import FEW, MANY, SOME, Program
+from portpart.backends.programs import FEW, FEWEST, MANY, SOME, Program
 from portpart.backends.programs.table import TableSizes
 
 FLAG, COUNT, OTHER = 0, 1, 2
@@ -115,7 +115,7 @@ def test_a_loop_whose_first_launch_leaves_the_flag_alone_waits_for_nothing() -> 
 def test_the_compiler_leaves_room_for_as_many_blocks_as_are_asked_for() -> None:
     from portpart.backends.cuda.resident import BLOCKS, ResidentWriter
 
-    assert BLOCKS[FEW] < BLOCKS[SOME] < BLOCKS[MANY]
+    assert BLOCKS[FEWEST] < BLOCKS[FEW] < BLOCKS[SOME] < BLOCKS[MANY]
     for given, blocks in (({}, BLOCKS[SOME]), ({"blocks": BLOCKS[MANY]}, BLOCKS[MANY])):
         symbol, text = ResidentWriter({}, {}, {}, TableSizes(1, 5, 5, 0, 0), **given).write([])
         assert f"__launch_bounds__(256, {blocks}) {symbol}(" in text

@@ -132,7 +132,7 @@ def test_words_of_records_are_parts_of_one_array(space):
     assert sorted(space.to_host(members))[-3:] == [4, 6, 20]
 
 
-@pytest.mark.parametrize("team", [1, 8, 32, 256])
+@pytest.mark.parametrize("team", [1, 8, 32, 256, 512])
 def test_teams_of_a_warp_count_in_their_own_copies_of_words(space, team):
     """Threads that append to words of all share an atomic, without comparing addresses."""
     found = space.zeros(50, np.int64)

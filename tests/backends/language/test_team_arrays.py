@@ -31,7 +31,7 @@ from tests.backends.language.test_check import assert_refused, load, refusal
 MOST = 44 * 1024 - 512
 """Bytes that a kernel has at its widest team."""
 
-SIZES = {1: 22, 8: 100, 32: 512, 256: 1500}
+SIZES = {1: 22, 8: 100, 32: 512, 256: 1500, 512: 1500}
 """Elements of 8 bytes by width: nearly all that the teams of a block have."""
 
 
@@ -115,9 +115,9 @@ def test_a_second_process_finds_the_compiled_kernel(tmp_path):
 
 @pytest.mark.parametrize("team", TEAM_WIDTHS)
 def test_the_teams_of_a_block_share_what_there_is(team):
-    most = (MOST if team == 256 else 44 * 1024) // (256 // team)
+    most = MOST if team >= 256 else 44 * 1024 // (256 // team)
     assert f"<TEAM, uint8, {most}, 0>" in cuda.source(bytes_of_size(most), "*uint8", team=team)
-    if team == 256:
+    if team >= 256:
         return
     needed = (most + 1) * (256 // team)
     with pytest.raises(KernelTypeError, match=f"keep_bytes take {needed} bytes at team={team} "):
@@ -130,6 +130,16 @@ def test_the_kernels_of_a_program_share_what_there_is():
     full = program_of("full", [(small, 32), (large, 256), (bytes_of_size(600), 32)])
     with pytest.raises(KernelTypeError, match=r"'full' take 49600 bytes .* table of 48 bytes"):
         check_program(full)
+
+
+@pytest.mark.parametrize("team", [32, 256])
+def test_a_program_has_blocks_of_one_size(team):
+    small, large = bytes_of_size(100), bytes_of_size(44_000)
+    check_program(program_of("wide", [(large, 512), (small, 512)]))
+    mixed = program_of("mixed", [(large, 512), (small, team)])
+    with pytest.raises(KernelTypeError,
+                       match=f"'mixed' has blocks of 512 .* keep_bytes with team={team} needs 256"):
+        check_program(mixed)
 
 
 def test_the_table_of_a_program_takes_of_what_there_is():

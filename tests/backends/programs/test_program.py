@@ -260,7 +260,7 @@ def test_otherwise_runs_on_zero_only(space):
     assert run(space, program, state=np.array([0, 9, 0, 0]))["state"][2:].tolist() == [1, 1]
 
 
-@looped("team", [1, 8, 32, 256])
+@looped("team", [1, 8, 32, 256, 512])
 @looped("weighted", [False, True])
 def test_scalars_teams_and_absent_arrays(space, team, weighted):
     offsets = np.array([0, 0, 3, 300, 301], np.int32)

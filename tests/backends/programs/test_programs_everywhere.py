@@ -9,7 +9,7 @@ from portpart.errors import InputError, KernelTypeError
 from tests.backends import sample_programs as samples
 
 
-@pytest.mark.parametrize("team", [1, 8, 32, 256])
+@pytest.mark.parametrize("team", [1, 8, 32, 256, 512])
 def test_nested_loops_and_branches(space, team):
     executable = space.executable(samples.record_nested(team))
     for n, rounds in ((50, 9), (50, 0), (1000, 13)):

@@ -24,10 +24,10 @@ from portpart.algorithms.refinement.flows import (
 from portpart.algorithms.refinement.flows.cutter import cut_pair, list_around
 from portpart.algorithms.refinement.flows.network import FlowRules
 from portpart.backends.language import DeviceFunction, Record, Words
-from portpart.backends.programs import Array, ExecutionSpace, Program, bytes_of
+from portpart.backends.programs import FEWEST, Array, ExecutionSpace, Program, bytes_of
 from portpart.graphs import MAX_INT32, Csr, EitherGraph, Hypergraph, Structure
 
-WIDEST, NARROW, FEW = 256, 32, 8
+WIDEST, NARROW, SHORT = 512, 32, 8
 """Number of lanes for a pair, for a row of the quotient graph, and for a net."""
 
 PAIR_WORK = 2**14
@@ -113,7 +113,7 @@ class FlowRefiner:
             "networks": self._networks}
 
         def record() -> Program:
-            program = Program("flow refinement")
+            program = Program("flow refinement", threads=FEWEST)
             rules = ON_GRAPHS if self.net_cost is None else on_nets(self.net_cost)
             program.statics.update(memory=state.NodeMemory.of(self.sizes.counter), rules=rules,
                                    net_cost=self.net_cost)
@@ -164,8 +164,8 @@ def record_flows(program: Program, level: Any, graph: Any, has_nets: bool) -> No
     program.launch(level.block_pairs, pairs.begin_pair)
     program.launch(level.vertices, pairs.begin_vertex)
     if has_nets:
-        program.launch(graph.counts.nets, net_blocks.count_net, team=FEW, listed=None)
-        program.launch(graph.counts.nets, net_blocks.add_net_cuts, team=FEW)
+        program.launch(graph.counts.nets, net_blocks.count_net, team=SHORT, listed=None)
+        program.launch(graph.counts.nets, net_blocks.add_net_cuts, team=SHORT)
     with program.while_loop(level.running):
         with program.side_by_side():
             program.launch(1, pairs.begin_round, team=WIDEST)
@@ -180,14 +180,14 @@ def record_flows(program: Program, level: Any, graph: Any, has_nets: bool) -> No
             with program.if_nonzero(matching.large):
                 program.launch(matching.pairs, cut_pair, team=WIDEST, work=PAIR_WORK, in_team=False)
             if has_nets:
-                program.launch(graph.counts.changed, net_blocks.count_net, team=FEW,
+                program.launch(graph.counts.changed, net_blocks.count_net, team=SHORT,
                                listed=graph.blocks.changed)
             program.launch(1, pairs.match_blocks, team=WIDEST)
         program.launch(1, pairs.end_round)
         with program.if_nonzero(level.running):
             program.launch(level.block_pairs, pairs.clear_cut)
             if has_nets:
-                program.launch(graph.counts.nets, net_blocks.add_net_cuts, team=FEW)
+                program.launch(graph.counts.nets, net_blocks.add_net_cuts, team=SHORT)
             else:
                 program.launch(level.boundary, pairs.add_listed)
 
