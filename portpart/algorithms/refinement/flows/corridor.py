@@ -77,7 +77,7 @@ def is_beside(v, a, b, graph: Csr, corridors: Corridors):
 @kl.kernel
 def grow_corridor(i, graph: Csr, flows: Flows, memory: NodeMemory, rules: FlowRules):
     """Grow the corridor of pair i, and build its network."""
-    counts = kl.team_array(kl.int64, NUM_COUNTS)
+    counts = kl.team_array(kl.int32, NUM_COUNTS)
     sums = kl.lane_array(kl.int64, MEASURES)
     free = kl.lane_array(kl.int64, SIDES)
     source = kl.int64(flows.quotient.pair[i])

@@ -12,7 +12,6 @@ from portpart.algorithms.refinement.flows.pairs import list_vertex, pair_of
 from portpart.algorithms.refinement.flows.piercing import CLASSES, PierceCandidates, pierce
 from portpart.algorithms.refinement.flows.push_relabel import FAR, STUCK, maximise, reach
 from portpart.algorithms.refinement.flows.state import (
-    FLOW,
     NUM_COUNTS,
     Corridors,
     FlowLevel,
@@ -33,7 +32,8 @@ MOST_DOUBLINGS = 20
 def cut_pair(i, graph: Csr, flows: Flows, memory: NodeMemory, rules: FlowRules,
              in_team: kl.StaticValue):
     """Refine pair i if its network fits into memory of the team; or, elsewhere, if it does not."""
-    counts = kl.team_array(kl.int64, NUM_COUNTS)
+    counts = kl.team_array(kl.int32, NUM_COUNTS)
+    flow = kl.team_array(memory.counter, 1)
     candidates = PierceCandidates(count=kl.team_array(kl.int32, CLASSES))
     source = kl.int64(flows.quotient.pair[i])
     sink = kl.int64(flows.quotient.partner[source])
@@ -42,10 +42,10 @@ def cut_pair(i, graph: Csr, flows: Flows, memory: NodeMemory, rules: FlowRules,
     top = base + flows.quotient.nodes[source]
     if in_team:
         nodes = NodeLabels(label=kl.team_array(kl.int32, memory.max_nodes),
-                           incoming=kl.team_array(memory.counter, memory.max_nodes))
+                           incoming=kl.team_array(memory.counter, memory.max_nodes), flow=flow)
         shift = kl.int64(base)
     else:
-        nodes = NodeLabels(label=flows.networks.label, incoming=flows.networks.incoming)
+        nodes = NodeLabels(label=flows.networks.label, incoming=flows.networks.incoming, flow=flow)
         shift = kl.int64(0)
     pair = Pair(source, sink, base, end, top, shift)
     fits = top - base <= memory.max_nodes
@@ -63,7 +63,7 @@ def refine(pair: Pair, counts, candidates: PierceCandidates, nodes: NodeLabels, 
     for u in range(pair.base + kl.lane(), pair.top, kl.team_size()):
         nodes.incoming[u - pair.shift] = 0
     if kl.lane() == 0:
-        counts[FLOW] = 0
+        nodes.flow[0] = 0
     kl.team_sync()
     across = flows.quotient.across[pair.source]
     step = kl.int64(0)
@@ -84,7 +84,7 @@ def refine(pair: Pair, counts, candidates: PierceCandidates, nodes: NodeLabels, 
             else:
                 is_source = of_source <= of_sink
                 count = number_to_pierce(is_source, min(of_source, of_sink), step, pair, flows)
-                going = pierce(is_source, count, pair, counts, candidates, nodes, flows, rules)
+                going = pierce(is_source, count, pair, candidates, nodes, flows, rules)
                 step += 1
     kl.team_sync()
     for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):

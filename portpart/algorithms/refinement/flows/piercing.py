@@ -9,7 +9,6 @@ from __future__ import annotations
 from portpart.algorithms.refinement.flows import network
 from portpart.algorithms.refinement.flows.push_relabel import FAR, is_free
 from portpart.algorithms.refinement.flows.state import (
-    FLOW,
     Corridors,
     FlowLevel,
     Flows,
@@ -41,14 +40,14 @@ class PierceCandidates(kl.Record):
 
 
 @kl.device
-def pierce(is_source, number, pair: Pair, counts, candidates: PierceCandidates, nodes: NodeLabels,
+def pierce(is_source, number, pair: Pair, candidates: PierceCandidates, nodes: NodeLabels,
            flows: Flows, rules: network.FlowRules):
     """Make a side of the cut its terminal, with about `number` vertices next to it.
 
     Return whether there are any.  Called by all lanes of a team.
     """
     join_terminal(is_source, pair, nodes, flows.networks)
-    contract(is_source, pair, counts, flows.networks, rules.arcs)
+    contract(is_source, pair, nodes, flows.networks, rules.arcs)
     count_candidates(is_source, pair, candidates, nodes, flows)
     before = kl.int64(0)
     last = kl.int64(0)
@@ -71,7 +70,7 @@ def pierce(is_source, number, pair: Pair, counts, candidates: PierceCandidates, 
                 flows.networks.state[u] |= terminal | network.FRESH
     kl.team_sync()
     rules.close(is_source, pair, flows.networks)
-    contract(is_source, pair, counts, flows.networks, rules.arcs)
+    contract(is_source, pair, nodes, flows.networks, rules.arcs)
     return before + there > 0
 
 
@@ -86,7 +85,8 @@ def join_terminal(is_source, pair: Pair, nodes: NodeLabels, networks: Networks):
 
 
 @kl.device
-def contract(is_source, pair: Pair, counts, networks: Networks, arcs: network.ArcRules):
+def contract(is_source, pair: Pair, nodes: NodeLabels, networks: Networks,
+             arcs: network.ArcRules):
     """Remove the nodes that have just joined a terminal from the network.
 
     Flow that their neighbours can still get from the source becomes excess of these; flow that they
@@ -108,7 +108,7 @@ def contract(is_source, pair: Pair, counts, networks: Networks, arcs: network.Ar
             networks.excess[u] = 0
             networks.state[u] &= network.OTHERS
     if arrived > 0:
-        kl.team_atomic_add(counts, FLOW, arrived)
+        kl.team_atomic_add(nodes.flow, 0, arrived)
     kl.team_sync()
     return arrived
 

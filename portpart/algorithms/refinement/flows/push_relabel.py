@@ -15,7 +15,6 @@ from __future__ import annotations
 from portpart.algorithms.refinement.flows.network import SINK, SOURCE, ArcRules
 from portpart.algorithms.refinement.flows.state import (
     ACTIVATED,
-    FLOW,
     FOUND,
     QUEUE,
     REACHED,
@@ -53,7 +52,7 @@ def maximise(most, pair: Pair, counts, nodes: NodeLabels, networks: Networks, ar
     """
     depth = search(pair, counts, nodes, networks, arcs)
     active = list_active(pair, counts, nodes, networks)
-    flow = counts[FLOW] + 0
+    flow = nodes.flow[0] + 0
     while active > 0 and flow < most:
         flow = go_rounds(active, max(depth, kl.int64(MIN_ROUNDS)), most, pair, counts, nodes,
                          networks, arcs)
@@ -197,9 +196,9 @@ def go_rounds(active, limit, most, pair: Pair, counts, nodes: NodeLabels, networ
         for i in range(pair.base + kl.lane(), pair.base + going, kl.team_size()):
             arrived += push(listed(i, turn, networks), turn, pair, counts, nodes, networks, arcs)
         if arrived > 0:
-            kl.team_atomic_add(counts, FLOW, arrived)
+            kl.team_atomic_add(nodes.flow, 0, arrived)
         kl.team_sync()
-        flow = counts[FLOW] + 0
+        flow = nodes.flow[0] + 0
         stayed = counts[STAYED + turn]
         reached = counts[REACHED + turn]
         if kl.lane() == 0:

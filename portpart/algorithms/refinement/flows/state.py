@@ -326,7 +326,7 @@ class Flows(Scope):
 
 
 class NodeLabels(Record):
-    """Values of nodes that the lanes of a team change by atomics.
+    """Values of nodes, and the flow, that the lanes of a team change by atomics.
 
     If the network is small, they are in memory of the team, where that is several times faster.
 
@@ -337,10 +337,13 @@ class NodeLabels(Record):
         path, `STUCK` if stuck excess reaches the node, and `OUT` in terminals.
     incoming : array
         Inflow during a round.
+    flow : team array, shape (1,)
+        The flow into the sink.
     """
 
     label: Array
     incoming: Array
+    flow: Array
 
 
 class Pair(Record):
@@ -364,8 +367,9 @@ class Pair(Record):
     shift: int
 
 
-FLOW, FOUND, STAYED, REACHED, ACTIVATED, QUEUE, NUM_COUNTS = 0, 1, 2, 4, 6, 8, 11
-"""Indices of counts in an array of a team: the flow into the sink, and numbers of vertices.
+FOUND, STAYED, REACHED, ACTIVATED, QUEUE, NUM_COUNTS = 0, 1, 3, 5, 7, 10
+"""Indices of numbers of nodes in an array of a team.
 
-Counts of rounds have two words and counts of searches three, which alternate.
+Those of rounds have two words and those of searches three, which alternate.  A GPU adds to 32-bit
+words of a team's memory at once; adding to 64-bit words is a loop of compare and swap.
 """
