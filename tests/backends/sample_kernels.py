@@ -18,6 +18,10 @@ from portpart.backends.language import (
     kernel,
     lane,
     popcount,
+    subgroup_last,
+    subgroup_min,
+    subgroup_scan,
+    subgroup_size,
     team_array,
     team_atomic_add,
     team_atomic_cas,
@@ -102,6 +106,32 @@ def summarise_rows(i, offsets, values, sums, lows, tops, lasts, scans, any_negat
         start += team_size()
     if lane() == 0:
         lasts[i] = carried
+
+
+@kernel
+def summarise_by_subgroups(i, offsets, values, lows, scans):
+    """Minima and scans of 50 rows of different length, a subgroup for each."""
+    own = lane() % subgroup_size()
+    subgroups = team_size() // subgroup_size()
+    for row in range(50 * i + lane() // subgroup_size(), 50 * i + 50, subgroups):
+        low = int64(1) << 62
+        for e in range(offsets[row] + own, offsets[row + 1], subgroup_size()):
+            low = min(low, int64(values[e]))
+        low = subgroup_min(low)
+        if own == 0:
+            lows[row] = low
+        carried = int64(0)
+        start = int64(offsets[row])
+        while start < offsets[row + 1]:
+            e = start + own
+            value = int64(0)
+            if e < offsets[row + 1]:
+                value = int64(values[e])
+            running = subgroup_scan(value)
+            if e < offsets[row + 1]:
+                scans[e] = carried + running
+            carried += subgroup_last(running)
+            start += subgroup_size()
 
 
 @kernel
@@ -226,6 +256,7 @@ SAMPLES = [
     (insert_arcs, ("*int64", "*int32", "*int32", "*int32", "*int64", "*int32", "*int64")),
     (summarise_rows, ("*int32", "*int64", "*int64", "*int64", "*int64", "*int64", "*int64",
                       "*bool")),
+    (summarise_by_subgroups, ("*int32", "*int64", "*int64", "*int64")),
     (compete, ("*int32", "*int64", "*uint32", "*uint64")),
     (list_multiples, ("*uint64", "*int32", "*int32")),
     (mark_bits, ("*int64", "*int64", "*int64")),

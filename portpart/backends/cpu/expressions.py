@@ -158,11 +158,11 @@ class LlvmExpressionWriter:
             return self.converted(given[0], np.dtype(name))
         if "atomic" in name:
             return self.atomic(name, given)
-        if name in ("lane", "team_size"):
-            return literal(name == "team_size", INT64)
+        if name in ("lane", "team_size", "subgroup_size"):
+            return literal(name != "lane", INT64)
         if name == "team_sync":
             return None
-        if name.startswith("team_"):  # a team has one lane
+        if name.startswith(("team_", "subgroup_")):  # a team has one lane
             return self.write(given[0])
         if name == "value_or":
             return self.value_or(*given)

@@ -24,7 +24,8 @@ DeviceName = Callable[[TypedFunction], str]
 
 TEAM_TEMPLATES = frozenset((
     "lane", "team_size", "team_sum", "team_max", "team_min", "team_scan", "team_last", "team_sync",
-    "team_atomic_add", "team_atomic_cas",
+    "team_atomic_add", "team_atomic_cas", "subgroup_size", "subgroup_min", "subgroup_scan",
+    "subgroup_last",
 ))
 """Words that are templates of the team's width in C++."""
 

@@ -171,8 +171,12 @@ class CudaStatementWriter:
         constant = self.typed.constants.get(given[2])
         if constant is not None:
             return written[0], written[1], written[2], None if constant == 0 else constant > 0
-        upwards = kind == UINT64 or "pp::team_size<TEAM>()" == written[2]
+        upwards = kind == UINT64 or written[2] in _SIZES
         return written[0], written[1], written[2], True if upwards else None
+
+
+_SIZES = ("pp::team_size<TEAM>()", "pp::subgroup_size<TEAM>()")
+"""Steps that are above zero."""
 
 
 def _advance(name: str, step: str, counter: np.dtype) -> str:

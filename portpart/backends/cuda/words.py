@@ -283,6 +283,22 @@ template <int TEAM, class T> __device__ __forceinline__ T team_last(T value)
         return shared_by_warps<TEAM>(value, threadIdx.x == TEAM - 1)[TEAM / WARP - 1];
 }
 
+// The same for a subgroup: eight adjacent lanes of a team, or its one lane.
+template <int TEAM> constexpr int SUBGROUP = TEAM < 8 ? TEAM : 8;
+template <int TEAM> __device__ __forceinline__ int64 subgroup_size() { return SUBGROUP<TEAM>; }
+template <int TEAM, class T> __device__ __forceinline__ T subgroup_min(T value)
+{
+    return warp_reduce<SUBGROUP<TEAM>>(value, Min());
+}
+template <int TEAM, class T> __device__ __forceinline__ T subgroup_scan(T value)
+{
+    return team_scan<SUBGROUP<TEAM>>(value);
+}
+template <int TEAM, class T> __device__ __forceinline__ T subgroup_last(T value)
+{
+    return team_last<SUBGROUP<TEAM>>(value);
+}
+
 }  // namespace pp
 """
 

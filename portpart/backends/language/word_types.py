@@ -22,7 +22,7 @@ from portpart.backends.language.types import (
 from portpart.backends.language.words import CASTS
 
 PURE = frozenset((*CASTS, "min", "max", "abs", "popcount", "ctz", "clz", "value_or", "atomic_load",
-                  "lane", "team_size"))
+                  "lane", "team_size", "subgroup_size"))
 """Words without an effect: calls of others must not be reordered."""
 
 
@@ -127,9 +127,10 @@ def _atomic(name: str, arguments: list[ArgumentType]) -> np.dtype:
 
 
 _RULES: dict[str, Callable[[str, list[ArgumentType]], np.dtype | None]] = {
-    **dict.fromkeys(("lane", "team_size", "team_sync"), _no_arguments),
-    **dict.fromkeys(("team_sum", "team_scan"), _team_sum),
-    **dict.fromkeys(("team_max", "team_min", "team_last"), _team_pick),
+    **dict.fromkeys(("lane", "team_size", "team_sync", "subgroup_size"), _no_arguments),
+    **dict.fromkeys(("team_sum", "team_scan", "subgroup_scan"), _team_sum),
+    **dict.fromkeys(("team_max", "team_min", "team_last", "subgroup_min", "subgroup_last"),
+                    _team_pick),
     **dict.fromkeys(("min", "max"), _min_max),
     **dict.fromkeys(("popcount", "ctz", "clz"), _bit_count),
     **dict.fromkeys(

@@ -73,6 +73,19 @@ def test_reductions_and_scans_of_a_team(space, team, dtype):
         assert np.array_equal(scans[offsets[row] : offsets[row + 1]], own.cumsum())
 
 
+@looped("dtype", [np.int32, np.int64, np.int8])
+def test_minima_and_scans_of_subgroups(space, team, dtype):
+    """Subgroups of a team are at different places of their loops."""
+    offsets = row_offsets(ROWS, np.int64)
+    values = np.random.default_rng(4).integers(-50, 100, offsets[-1] + 1).astype(dtype)
+    *_, lows, scans = run(space, ROWS // 50, samples.summarise_by_subgroups, offsets, values,
+                          np.zeros(ROWS, np.int64), np.zeros(offsets[-1], np.int64), team=team)
+    for row in range(ROWS):
+        own = values[offsets[row] : offsets[row + 1]].astype(np.int64)
+        assert lows[row] == min(own, default=2**62)
+        assert np.array_equal(scans[offsets[row] : offsets[row + 1]], own.cumsum())
+
+
 @pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint32, np.uint64])
 def test_every_item_gets_a_place_of_its_own(space, dtype):
     """Also where lanes of a warp take places of several lists at once."""

@@ -58,6 +58,10 @@ template <int TEAM, class T> inline T team_max(T value) { return value; }
 template <int TEAM, class T> inline T team_min(T value) { return value; }
 template <int TEAM, class T> inline T team_scan(T value) { return value; }
 template <int TEAM, class T> inline T team_last(T value) { return value; }
+template <int TEAM> inline int64 subgroup_size() { return 1; }
+template <int TEAM, class T> inline T subgroup_min(T value) { return value; }
+template <int TEAM, class T> inline T subgroup_scan(T value) { return value; }
+template <int TEAM, class T> inline T subgroup_last(T value) { return value; }
 
 struct Grid {
     Grid(int64, int64) {}

@@ -123,7 +123,17 @@ class _Team:
             language.team_min: lambda value: reduce(min, self.gather(value)),
             language.team_last: lambda value: self.gather(value)[-1],
             language.team_sync: self.meet,
+            **self.subgroup_words(),
             **{word: self.atomic(word.plain) for word in ATOMICS},
+        }
+
+    def subgroup_words(self) -> dict[Word, Callable[..., Any]]:
+        """What the words of a subgroup do: a small team is a subgroup, in others each lane is."""
+        return {} if self.size > 8 else {
+            language.subgroup_size: lambda: self.size,
+            language.subgroup_min: lambda value: reduce(min, self.gather(value)),
+            language.subgroup_scan: lambda value: sum(self.gather(value)[: self.here() + 1]),
+            language.subgroup_last: lambda value: self.gather(value)[-1],
         }
 
     def atomic(self, plain: Callable[..., Any]) -> Callable[..., Any]:

@@ -315,5 +315,5 @@ def close(is_source, pair: Pair, networks: Networks):
                     networks.state[x] |= terminal | network.FRESH
 
 
-ARCS = network.ArcRules(first_arc, last_arc, head, forward, backward, send, together=1)
+ARCS = network.ArcRules(first_arc, last_arc, head, forward, backward, send)
 """The arcs of a hypergraph's network."""

@@ -34,8 +34,6 @@ class ArcRules(Static):
         Residual capacity of the arc, and of its reverse.
     send : DeviceFunction
         Pushes an amount, which is the argument after `arc`.
-    together : int
-        Number of arcs that one of several lanes examines together.
     """
 
     first: DeviceFunction
@@ -44,7 +42,6 @@ class ArcRules(Static):
     forward: DeviceFunction
     backward: DeviceFunction
     send: DeviceFunction
-    together: int
 
 
 @dataclass(frozen=True)
@@ -319,5 +316,5 @@ def close(is_source, pair: Pair, networks: Networks):
     """Do nothing: a graph has no nets."""
 
 
-ARCS = ArcRules(first_arc, last_arc, head, forward, backward, send, together=4)
+ARCS = ArcRules(first_arc, last_arc, head, forward, backward, send)
 """The arcs of a graph's network."""

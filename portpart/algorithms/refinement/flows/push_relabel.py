@@ -34,14 +34,29 @@ STUCK, OUT = FAR + 1, FAR + 2
 MIN_ROUNDS = 8
 """Minimum number of rounds between two searches; otherwise the depth of the last search."""
 
-LANES = 8
-"""Maximum number of lanes for the arcs of a node in a search."""
-
 
 @kl.device
 def is_free(u, networks: Networks):
     """Whether u belongs to no terminal."""
     return (networks.state[u] & (SOURCE | SINK)) == 0
+
+
+@kl.device
+def subgroup():
+    """Return the number of the lane's subgroup, which works on the arcs of a node."""
+    return kl.lane() // kl.subgroup_size()
+
+
+@kl.device
+def subgroups():
+    """Return the number of subgroups of the team."""
+    return kl.team_size() // kl.subgroup_size()
+
+
+@kl.device
+def own_lane():
+    """Return the number of the lane in its subgroup."""
+    return kl.lane() % kl.subgroup_size()
 
 
 @kl.device
@@ -119,7 +134,6 @@ def search_on(backwards, pair: Pair, counts, nodes: NodeLabels, networks: Networ
     turn; a lane clears the next one.  Return one more than the number of layers.  Called by all
     lanes of a team.
     """
-    share = min(kl.int64(LANES), kl.team_size())
     first = kl.int64(pair.base)
     last = first + counts[QUEUE]
     depth = kl.int64(1)
@@ -128,10 +142,10 @@ def search_on(backwards, pair: Pair, counts, nodes: NodeLabels, networks: Networ
         if kl.lane() == 0:
             counts[QUEUE + (depth + 1) % 3] = 0
         label = depth + 1 if backwards else kl.int64(STUCK)
-        for i in range(first + kl.lane() // share, last, kl.team_size() // share):
+        for i in range(first + subgroup(), last, subgroups()):
             u = networks.search_list[i]
             end = arcs.last(u, pair, networks)
-            for arc in range(arcs.first(u, pair, networks) + kl.lane() % share, end, share):
+            for arc in range(arcs.first(u, pair, networks) + own_lane(), end, kl.subgroup_size()):
                 t = arcs.head(u, arc, pair, networks) - pair.shift
                 residual = kl.int64(0)
                 # several lanes do not wait for the label before they load the rest
@@ -193,7 +207,7 @@ def go_rounds(active, limit, most, pair: Pair, counts, nodes: NodeLabels, networ
     while going > 0 and flow < most and rounds < limit:
         turn = rounds & 1
         arrived = kl.int64(0)
-        for i in range(pair.base + kl.lane(), pair.base + going, kl.team_size()):
+        for i in range(pair.base + subgroup(), pair.base + going, subgroups()):
             arrived += push(listed(i, turn, networks), turn, pair, counts, nodes, networks, arcs)
         if arrived > 0:
             kl.team_atomic_add(nodes.flow, 0, arrived)
@@ -203,7 +217,7 @@ def go_rounds(active, limit, most, pair: Pair, counts, nodes: NodeLabels, networ
         reached = counts[REACHED + turn]
         if kl.lane() == 0:
             clear_counts(1 - turn, counts)
-        for i in range(pair.base + kl.lane(), pair.base + stayed, kl.team_size()):
+        for i in range(pair.base + subgroup(), pair.base + stayed, subgroups()):
             relabel(listed(i, 1 - turn, networks), pair, nodes, networks, arcs)
         for i in range(pair.base + kl.lane(), pair.base + reached, kl.team_size()):
             u = networks.search_list[i]
@@ -240,55 +254,51 @@ def put_on_list(i, u, turn, networks: Networks):
 
 @kl.device
 def push(u, turn, pair: Pair, counts, nodes: NodeLabels, networks: Networks, arcs: ArcRules):
-    """Push the excess of u to lower labels; return the amount that arrives at the sink."""
+    """Push the excess of u to lower labels, and return what arrives at the sink, on one lane.
+
+    The first arcs get what they can take.  Called by all lanes of a subgroup.
+    """
     label = kl.int64(nodes.label[u - pair.shift])
     excess = kl.int64(networks.excess[u])
     arrived = kl.int64(0)
     if label == 1:
         arrived = min(excess, kl.int64(networks.to_sink[u]))
-        networks.to_sink[u] -= arrived
-        excess -= arrived
-    arc = arcs.first(u, pair, networks)
+    excess = kl.subgroup_last(excess - arrived)  # all lanes have read before one of them writes
+    begin = arcs.first(u, pair, networks)
     end = arcs.last(u, pair, networks) if label < FAR else kl.int64(0)
-    while arc < end and excess > 0:
-        if one_leads_to(label - 1, u, arc, end, pair, nodes, networks, arcs):
-            for each in range(arc, min(arc + lane_arcs(arcs), end)):
-                t = arcs.head(u, each, pair, networks)
-                if nodes.label[t - pair.shift] == label - 1:
-                    pushed = min(excess, arcs.forward(u, each, pair, networks))
-                    if pushed > 0:
-                        arcs.send(u, each, pushed, pair, networks)
-                        excess -= pushed
-                        if kl.team_atomic_add(nodes.incoming, t - pair.shift, pushed) == 0:
-                            place = kl.team_atomic_add(counts, REACHED + turn, 1)
-                            networks.search_list[pair.base + place] = kl.int32(t)
-        arc += lane_arcs(arcs)
-    networks.excess[u] = excess
-    if excess > 0 and label < FAR:
-        place = kl.team_atomic_add(counts, STAYED + turn, 1)
-        put_on_list(pair.base + place, u, 1 - turn, networks)
+    while begin < end and excess > 0:
+        arc = begin + own_lane()
+        room = kl.int64(0)
+        if arc < end:
+            t = arcs.head(u, arc, pair, networks)
+            if nodes.label[t - pair.shift] == label - 1:
+                room = min(excess, arcs.forward(u, arc, pair, networks))
+        taken = kl.subgroup_scan(room)
+        if room > 0 and taken - room < excess:
+            send_over(u, arc, min(room, excess - taken + room), turn, pair, counts, nodes, networks,
+                      arcs)
+        excess -= min(excess, kl.subgroup_last(taken))
+        begin += kl.subgroup_size()
+    if own_lane() > 0:
+        arrived = kl.int64(0)
+    else:
+        networks.to_sink[u] -= arrived
+        networks.excess[u] = excess
+        if excess > 0 and label < FAR:
+            place = kl.team_atomic_add(counts, STAYED + turn, 1)
+            put_on_list(pair.base + place, u, 1 - turn, networks)
     return arrived
 
 
 @kl.device
-def lane_arcs(arcs: ArcRules):
-    """Return the number of arcs that a lane examines together: several if lanes wait for loads."""
-    return arcs.together if kl.team_size() > 1 else 1
-
-
-@kl.device
-def one_leads_to(label, u, arc, end, pair: Pair, nodes: NodeLabels, networks: Networks,
-                 arcs: ArcRules):
-    """Whether one of the arcs that are examined together leads to this label.
-
-    A single arc is not examined twice.  No load waits for another arc's.
-    """
-    matches = kl.int64(lane_arcs(arcs) == 1)
-    if matches == 0:
-        for each in range(lane_arcs(arcs)):
-            t = arcs.head(u, min(arc + each, end - 1), pair, networks)
-            matches += kl.int64(nodes.label[t - pair.shift] == label)
-    return matches > 0
+def send_over(u, arc, amount, turn, pair: Pair, counts, nodes: NodeLabels, networks: Networks,
+              arcs: ArcRules):
+    """Push an amount over an arc, and list its head once in a round."""
+    arcs.send(u, arc, amount, pair, networks)
+    t = arcs.head(u, arc, pair, networks)
+    if kl.team_atomic_add(nodes.incoming, t - pair.shift, amount) == 0:
+        place = kl.team_atomic_add(counts, REACHED + turn, 1)
+        networks.search_list[pair.base + place] = kl.int32(t)
 
 
 @kl.device
@@ -296,19 +306,20 @@ def relabel(u, pair: Pair, nodes: NodeLabels, networks: Networks, arcs: ArcRules
     """Raise the label of u to one above the lowest label that it can push to.
 
     Other lanes may raise that label at the same time but never lower it, so any value read is
-    valid.
+    valid.  Called by all lanes of a subgroup.
     """
     label = kl.int64(1 if networks.to_sink[u] > 0 else FAR)
     end = arcs.last(u, pair, networks)
-    for first in range(arcs.first(u, pair, networks), end, lane_arcs(arcs)):
-        for each in range(lane_arcs(arcs)):
-            arc = min(first + each, end - 1)
-            residual = arcs.forward(u, arc, pair, networks)
-            if kl.team_size() > 1 or residual > 0:
-                other = arcs.head(u, arc, pair, networks) - pair.shift
-                there = kl.int64(kl.atomic_load(nodes.label, other)) + 1
-                label = min(label, there if residual > 0 else kl.int64(FAR))
-    kl.atomic_max(nodes.label, u - pair.shift, kl.int32(label))
+    for arc in range(arcs.first(u, pair, networks) + own_lane(), end, kl.subgroup_size()):
+        residual = arcs.forward(u, arc, pair, networks)
+        # several lanes do not wait for the flow before they load the rest
+        if kl.team_size() > 1 or residual > 0:
+            other = arcs.head(u, arc, pair, networks) - pair.shift
+            there = kl.int64(kl.atomic_load(nodes.label, other)) + 1
+            label = min(label, there if residual > 0 else kl.int64(FAR))
+    label = kl.subgroup_min(label)
+    if own_lane() == 0:
+        kl.atomic_max(nodes.label, u - pair.shift, kl.int32(label))
 
 
 @kl.device
