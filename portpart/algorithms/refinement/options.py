@@ -114,7 +114,7 @@ def shared(options: IndependentOptions | TwoDirectionOptions | SequenceOptions,
                              iteration_limit=round_limit, slack=options.slack)
 
 
-MAX_FLOW_VERTICES = 2**22
+MAX_FLOW_VERTICES = 2**24
 """Levels of more vertices are not refined by flows."""
 
 
@@ -124,7 +124,7 @@ class FlowOptions:
 
     levels: int = option(
         0, "Number of levels that are refined by flows, from the finest on. Levels of more than "
-        "4,194,304 vertices are not.", min=0)
+        "16,777,216 vertices are not.", min=0)
     alpha: float = option(
         4.0, "Size of a corridor: 1 is what the other block has capacity for, and each unit more "
         "adds the slack of both limits to that.", min=1, max=100)
