@@ -59,7 +59,7 @@ class PortpartConfig:
         FlowOptions(levels=1, max_level=2**18, max_blocks=256),
         "Refinement by flows after the passes over a level.")
     large_flows: FlowOptions | None = option(
-        FlowOptions(levels=1, on_band=True, max_blocks=256),
+        FlowOptions(levels=1, on_band=True, max_blocks=256, max_vertices=2**22),
         "The same for a finest level with too many arcs for `flows`, unless degrees are skewed or "
         "`flows.levels` is 0.")
     search: multilevel.SearchOptions = option(

@@ -114,17 +114,12 @@ def shared(options: IndependentOptions | TwoDirectionOptions | SequenceOptions,
                              iteration_limit=round_limit, slack=options.slack)
 
 
-MAX_FLOW_VERTICES = 2**24
-"""Levels of more vertices are not refined by flows."""
-
-
 @option_class
 class FlowOptions:
     """Flow refinement of a level: minimum cuts in corridors around the cuts of two blocks."""
 
     levels: int = option(
-        0, "Number of levels that are refined by flows, from the finest on. Levels of more than "
-        "16,777,216 vertices are not.", min=0)
+        0, "Number of levels that are refined by flows, from the finest on.", min=0)
     alpha: float = option(
         4.0, "Size of a corridor: 1 is what the other block has capacity for, and each unit more "
         "adds the slack of both limits to that.", min=1, max=100)
@@ -140,16 +135,18 @@ class FlowOptions:
         2**20, "Maximum number of arcs, or of pins, of the vertices of a corridor.", min=2,
         max=2**20)
     max_level: int | None = option(
-        None, "Levels with more arcs, or pins, than this are not refined by flows.", min=0)
+        None, "Levels with more arcs, or pins, have no flows.", min=0)
+    max_vertices: int = option(
+        2**24, "Levels with more vertices have no flows.", min=0, max=2**24)
     max_blocks: int = option(
-        1024, "Partitions into more blocks are not refined by flows.", min=0, max=1024)
+        1024, "Partitions into more blocks have no flows.", min=0, max=1024)
     on_band: bool = option(
-        False, "Whether a level is refined on its band graph, the graph of the vertices up to "
-        "`depth` layers from the boundary.")
+        False, "Whether a level is refined on its band graph: the vertices up to `depth` layers "
+        "from the boundary.")
 
     def take(self, num_vertices: int, num_entries: int) -> bool:
         """Whether a level, not too far from the finest, is small enough."""
-        return num_vertices <= MAX_FLOW_VERTICES and (
+        return num_vertices <= self.max_vertices and (
             self.max_level is None or num_entries <= self.max_level)
 
     @derived

@@ -87,7 +87,7 @@ def bytes_of(arrays: dict[str, TeamArray]) -> int:
 
 def block_of(*teams: int) -> int:
     """Return the threads of a block in which teams of these widths work."""
-    return max(BLOCK, *teams)
+    return max((BLOCK, *teams))
 
 
 def bytes_per_team(team: int) -> int:

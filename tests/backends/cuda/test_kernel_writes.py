@@ -119,3 +119,16 @@ def test_the_compiler_leaves_room_for_as_many_blocks_as_are_asked_for() -> None:
     for given, blocks in (({}, BLOCKS[SOME]), ({"blocks": BLOCKS[MANY]}, BLOCKS[MANY])):
         symbol, text = ResidentWriter({}, {}, {}, TableSizes(1, 5, 5, 0, 0), **given).write([])
         assert f"__launch_bounds__(256, {blocks}) {symbol}(" in text
+
+
+def test_a_block_has_as_many_threads_as_its_widest_team() -> None:
+    from portpart.backends.cuda.program_text import ProgramText
+
+    for teams, threads in (([], 256), ([1, 32], 256), ([1, 512], 512)):
+        program = Program("blocks")
+        values = program.array("values", np.int64)
+        for team in teams:
+            program.parallel_for(3, look, values, values, team=team)
+        text = ProgramText(program)
+        assert text.threads == threads
+        assert f"__launch_bounds__({threads}, {text.max_blocks}) " in text.write()

@@ -274,9 +274,11 @@ def push(u, turn, pair: Pair, counts, nodes: NodeLabels, networks: Networks, arc
             if nodes.label[t - pair.shift] == label - 1:
                 room = min(excess, arcs.forward(u, arc, pair, networks))
         taken = kl.subgroup_scan(room)
-        if room > 0 and taken - room < excess:
-            send_over(u, arc, min(room, excess - taken + room), turn, pair, counts, nodes, networks,
-                      arcs)
+        amount = min(room, excess - taken + room)
+        if amount > 0:
+            arcs.send(u, arc, amount, pair, networks)
+            t = arcs.head(u, arc, pair, networks)
+            add_inflow(t, amount, turn, pair, counts, nodes, networks)
         excess -= min(excess, kl.subgroup_last(taken))
         begin += kl.subgroup_size()
     if own_lane() > 0:
@@ -291,11 +293,8 @@ def push(u, turn, pair: Pair, counts, nodes: NodeLabels, networks: Networks, arc
 
 
 @kl.device
-def send_over(u, arc, amount, turn, pair: Pair, counts, nodes: NodeLabels, networks: Networks,
-              arcs: ArcRules):
-    """Push an amount over an arc, and list its head once in a round."""
-    arcs.send(u, arc, amount, pair, networks)
-    t = arcs.head(u, arc, pair, networks)
+def add_inflow(t, amount, turn, pair: Pair, counts, nodes: NodeLabels, networks: Networks):
+    """Add to the inflow of t, which is listed once in a round."""
     if kl.team_atomic_add(nodes.incoming, t - pair.shift, amount) == 0:
         place = kl.team_atomic_add(counts, REACHED + turn, 1)
         networks.search_list[pair.base + place] = kl.int32(t)
