@@ -103,6 +103,13 @@ class GrowingOptions:
             found = min(found, self.hierarchies_for_many)
         return max(1, found)
 
+    @derived
+    def on_fewer(self, divisor: int, num_blocks: int) -> GrowingOptions:
+        """Return the options with fewer hierarchies for this number of blocks."""
+        if num_blocks > MANY_BLOCKS and self.hierarchies_for_many is not None:
+            return replace(self, hierarchies_for_many=max(1, self.hierarchies_for_many // divisor))
+        return replace(self, hierarchies=max(1, self.hierarchies // divisor))
+
     def max_moves(self, num_blocks: int, num_vertices: int) -> int:
         """Return the maximum number of moves in a pass of refinement."""
         if num_blocks <= MANY_BLOCKS or self.max_moves_for_many is None:

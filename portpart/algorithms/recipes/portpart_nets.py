@@ -39,14 +39,16 @@ from portpart.primitives import put_to
 
 @option_class
 class SmallOptions:
-    """Changes for small hypergraphs and few blocks, where more work takes little time."""
+    """Changes for small hypergraphs: flows, cycles for few blocks, fewer starts for many."""
 
     max_pins: int = option(2**18, "Hypergraphs with at most this number of pins are small.", min=0)
-    max_blocks: int = option(8, "Partitions into more blocks are made as others.", min=2)
+    max_blocks: int = option(8, "Maximum number of few blocks.", min=2)
     cycles: int = option(1, "`search.cycles` for these, if there is one walk otherwise.", min=0)
     cycles_for_two: int = option(2, "The same for 2 blocks.", min=0)
     passes: int | None = option(1, "`search.passes` with these cycles.", min=1)
     flow_levels: int = option(1, "`flows.levels` for these, if that is 0 otherwise.", min=0)
+    fewer_hierarchies: int = option(
+        2, "Divisor of `hierarchies` for more blocks than that.", min=1)
 
 
 @option_class
@@ -84,23 +86,27 @@ class HypergraphConfig:
         "id", 'Order in which the afterburner assumes that the pins of a net move: by "id", or '
         'largest "gain" first.', choices=ORDERS)
     flows: FlowOptions = option(
-        FlowOptions(levels=0, alpha=16.0, max_entries=6000),
+        FlowOptions(levels=0, alpha=16.0, max_entries=6000, max_matchings=8, max_blocks=256),
         "Refinement by flows after the passes over a level.")
     search: multilevel.SearchOptions = option(
         multilevel.SearchOptions(), "A search by several cycles through the levels.")
     small: SmallOptions | None = option(
-        SmallOptions(), "What differs for small hypergraphs and few blocks; None: nothing.")
+        SmallOptions(), "What differs for small hypergraphs; None: nothing.")
 
     @derived
     def for_size(self, num_pins: int, num_blocks: int) -> HypergraphConfig:
         """Return the configuration with the changes for this many pins and blocks."""
-        small, search, flows = self.small, self.search, self.flows
-        if small is not None and num_pins <= small.max_pins and num_blocks <= small.max_blocks:
-            if search.is_one_walk:
-                cycles = small.cycles_for_two if num_blocks == 2 else small.cycles
-                search = replace(search, cycles=cycles, passes=small.passes)
-            flows = replace(flows, levels=flows.levels or small.flow_levels)
-        return replace(self, small=None, search=search, flows=flows)
+        small, search, initial = self.small, self.search, self.initial
+        if small is None or num_pins > small.max_pins:
+            return replace(self, small=None)
+        if num_blocks > small.max_blocks:
+            initial = replace(initial, growing=initial.growing.on_fewer(small.fewer_hierarchies,
+                                                                        num_blocks))
+        elif search.is_one_walk:
+            cycles = small.cycles_for_two if num_blocks == 2 else small.cycles
+            search = replace(search, cycles=cycles, passes=small.passes)
+        flows = replace(self.flows, levels=self.flows.levels or small.flow_levels)
+        return replace(self, small=None, search=search, initial=initial, flows=flows)
 
 
 STRONG = changed(HypergraphConfig(), {
@@ -109,7 +115,8 @@ STRONG = changed(HypergraphConfig(), {
     "initial.growing.hierarchies_for_many": None, "initial.growing.max_moves_for_many": None,
     "refinement.coarse.stall_limit": 10, "refinement.coarse.weak_limit": 8,
     "refinement.temperatures": (0.9, 0.6, 0.3), "refinement.finest_temperatures": (0.9, 0.6, 0.3),
-    "flows.levels": 100, "search.runs": 2, "small": None})
+    "flows.levels": 100, "flows.max_matchings": None, "flows.max_blocks": 1024,
+    "search.runs": 2, "small": None})
 
 PRESETS = {
     "fast": changed(HypergraphConfig(), {

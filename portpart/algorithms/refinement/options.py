@@ -119,20 +119,22 @@ class FlowOptions:
     """Flow refinement of a level: minimum cuts in corridors around the cuts of two blocks."""
 
     levels: int = option(
-        0, "Number of levels that are refined by flows, from the finest on.", min=0)
+        0, "Number of levels with flows, from the finest on.", min=0)
     alpha: float = option(
-        4.0, "Size of a corridor: 1 is what the other block has capacity for, and each unit more "
-        "adds the slack of both limits to that.", min=1, max=100)
+        4.0, "Size of a corridor: 1 is the free capacity of the other block, each unit more adds "
+        "the slack of both limits.", min=1, max=100)
     depth: int = option(
-        4, "Number of layers of a corridor beyond the vertices on the boundary.", min=0, max=100)
+        4, "Number of layers of a corridor beyond the boundary.", min=0, max=100)
     alpha_in_rounds: float = option(16.0, "`alpha` in the rounds of a population.", min=1, max=100)
     depth_in_rounds: int = option(10, "`depth` in the rounds of a population.", min=0, max=100)
     round_limit: int = option(
-        1, "Maximum number of rounds on a level; a round refines each pair of adjacent blocks "
-        "once, and rounds end when one reduces the cut by less than a thousandth.", min=1)
+        1, "Maximum number of rounds over all pairs of blocks; they end when one reduces the cut "
+        "by less than a thousandth.", min=1)
+    max_matchings: int | None = option(
+        None, "Maximum number of matchings in a round; None: all.", min=1)
     max_degree: int = option(512, "Vertices of higher degree stay in their block.", min=0)
     max_entries: int = option(
-        2**20, "Maximum number of arcs, or of pins, of the vertices of a corridor.", min=2,
+        2**20, "Maximum number of arcs or pins of a corridor.", min=2,
         max=2**20)
     max_level: int | None = option(
         None, "Levels with more arcs, or pins, have no flows.", min=0)
@@ -141,8 +143,12 @@ class FlowOptions:
     max_blocks: int = option(
         1024, "Partitions into more blocks have no flows.", min=0, max=1024)
     on_band: bool = option(
-        False, "Whether a level is refined on its band graph: the vertices up to `depth` layers "
-        "from the boundary.")
+        False, "Whether a level is refined on its band graph (up to `depth` layers).")
+
+    @property
+    def most_matchings(self) -> int:
+        """Return a number that no round exceeds."""
+        return self.max_matchings or 2**31
 
     def take(self, num_vertices: int, num_entries: int) -> bool:
         """Whether a level, not too far from the finest, is small enough."""

@@ -266,13 +266,17 @@ def test_ultra_refines_more_than_strong() -> None:
     assert ultra.refinement.finest_temperatures == STRONG.refinement.temperatures
 
 
-def test_small_hypergraphs_and_few_blocks_have_cycles_and_flows() -> None:
+def test_small_hypergraphs_have_flows_and_cycles_or_fewer_starts() -> None:
     config = portpart.HypergraphConfig()
-    found = {(pins, k): (own.search.cycles, own.search.passes, own.flows.levels)
-             for pins, k in ((2**18, 2), (2**18, 8), (2**18, 9), (2**18 + 1, 2))
+    found = {(pins, k): (own.search.cycles, own.search.passes, own.flows.levels,
+                         own.initial.growing.num_hierarchies(k))
+             for pins, k in ((2**18, 2), (2**18, 8), (2**18, 9), (2**18, 64), (2**18 + 1, 2),
+                             (2**18 + 1, 9), (2**18 + 1, 64))
              for own in [config.for_size(pins, k)]}
-    assert found == {(2**18, 2): (2, 1, 1), (2**18, 8): (1, 1, 1), (2**18, 9): (0, None, 0),
-                     (2**18 + 1, 2): (0, None, 0)}
+    assert found == {(2**18, 2): (2, 1, 1, 16), (2**18, 8): (1, 1, 1, 16),
+                     (2**18, 9): (0, None, 1, 8), (2**18, 64): (0, None, 1, 2),
+                     (2**18 + 1, 2): (0, None, 0, 16), (2**18 + 1, 9): (0, None, 0, 16),
+                     (2**18 + 1, 64): (0, None, 0, 4)}
     mine = changed(config, {"search.runs": 3, "flows.levels": 7}).for_size(1, 2)
     assert (mine.search, mine.flows.levels) == (SearchOptions(3), 7)
     assert config.for_size(2**18, 2).for_size(1, 8).search.cycles == 2

@@ -244,6 +244,21 @@ def test_vertices_of_high_degree_stay() -> None:
     assert (degrees[found != part] <= 10).all()
 
 
+def test_a_round_of_one_matching_pairs_each_block_once() -> None:
+    """Unless there are more matchings, which pair some block with several others."""
+    graph, k = generators.delaunay(6000), 8
+    start = start_of(graph, k)
+    partners = {}
+    for most in (1, None):
+        found, gain = refined(reference(), graph, start, balance_of(graph, k),
+                              FlowOptions(round_limit=1, max_matchings=most))
+        assert gain == cut_of(graph, start) - cut_of(graph, found) > 0
+        pairs = {frozenset(pair) for pair in zip(start[start != found], found[start != found])}
+        partners[most] = np.bincount([a for pair in pairs for a in pair], minlength=k)
+    assert partners[1].max() == 1
+    assert partners[None].max() > 1
+
+
 def test_boundaries_of_most_vertices_are_left_alone() -> None:
     """A corridor has half of the vertices of its blocks at most; a larger boundary is skipped."""
     edges = [(u, v) for u in range(20) for v in range(20, 40)]

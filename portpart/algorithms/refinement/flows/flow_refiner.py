@@ -105,7 +105,7 @@ class FlowRefiner:
                                    slack=slack, share=self.sizes.share,
                                    max_corridor=self.sizes.max_corridor, max_depth=options.depth,
                                    max_degree=options.max_degree, round_limit=options.round_limit,
-                                   running=1)
+                                   max_matchings=options.most_matchings, running=1)
         level = state.FlowLevel(self.space.asarray(np.array(words.array)))
         records: dict[str, Record | Words] = {
             "graph": self._rows(graph), "quotient": self._quotient, "level": level,

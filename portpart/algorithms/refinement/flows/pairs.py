@@ -145,12 +145,15 @@ def choice_of(a, quotient: QuotientGraph, level: FlowLevel):
 @kl.kernel
 def match_blocks(_, graph: Csr, quotient: QuotientGraph, level: FlowLevel, matching: MatchingSizes,
                  rules: FlowRules):
-    """Pair blocks that have not been refined together in this round.  Called by one team."""
+    """Pair blocks that have not been refined together in this round, unless it has ended.
+
+    Called by one team.
+    """
     for a in range(kl.lane(), level.blocks, kl.team_size()):
         quotient.partner[a] = kl.int32(-1)
         quotient.boundary[a] = kl.int32(0)
     kl.team_sync()
-    found = kl.int64(1)
+    found = kl.int64(matching.number < level.max_matchings)
     while found > 0:
         for a in range(kl.lane(), level.blocks, kl.team_size()):
             quotient.choice[a] = kl.int32(-1)
@@ -204,6 +207,7 @@ def list_pairs(quotient: QuotientGraph, level: FlowLevel, matching: MatchingSize
         pairs += kl.team_last(listed)
         begin += kl.team_last(end)
     if kl.lane() == 0:
+        matching.number += 1
         matching.pairs = pairs
         matching.parts = pairs * TEAMS
         matching.used_arcs = 0
@@ -227,8 +231,8 @@ def max_entries_of(a, b, quotient: QuotientGraph, level: FlowLevel):
 
 
 @kl.kernel
-def begin_round(_, quotient: QuotientGraph, level: FlowLevel):
-    """Add up the cut before a round.  Called by one team."""
+def begin_round(_, quotient: QuotientGraph, level: FlowLevel, matching: MatchingSizes):
+    """Add up the cut before a round, which has no matching yet.  Called by one team."""
     cut = kl.int64(0)
     for i in range(kl.lane(), level.block_pairs, kl.team_size()):
         cut += quotient.cut[i]
@@ -236,6 +240,7 @@ def begin_round(_, quotient: QuotientGraph, level: FlowLevel):
     if kl.lane() == 0:
         level.cut = cut
         level.gain = 0
+        matching.number = 0
 
 
 @kl.kernel

@@ -120,6 +120,7 @@ class FlowLevel(Words):
     max_depth: int  # last layer of a corridor; the boundary is layer 0
     max_degree: int  # vertices of higher degree stay in their block
     round_limit: int
+    max_matchings: int  # maximum number of matchings of a round
     round: int
     running: int  # whether another round follows
     boundary: int  # length of the list of the boundary
@@ -131,6 +132,7 @@ class FlowLevel(Words):
 class MatchingSizes(Words):
     """The pairs that are refined at a time, and their networks."""
 
+    number: int  # number of matchings of the round
     pairs: int
     parts: int  # teams that build networks
     large: int  # pairs whose networks do not fit into memory of a team
