@@ -240,16 +240,17 @@ def _of_partition(sizes: GivenSizes, k: int, algorithm: recipes.Algorithm, confi
             config = recipes.for_nets(config, fewer, places is not None)
             if fewer is not like:
                 sizes, dropped, like = sizes_of(fewer), dropped + given.own_bytes, fewer
-    if isinstance(config, recipes.HypergraphConfig):
-        config = config.for_size(sizes.counts[-1], k)
-    search = Search(algorithm, config, k, combines=session)
+    by_size = (config.for_size(sizes.counts[-1], k)
+               if isinstance(config, recipes.HypergraphConfig) else config)
+    search = Search(algorithm, by_size, k, combines=session)
     ways = ways_to_shrink(search, sizes.counts, arc_shrink, like)
-    estimate = counted(sizes, ways, partition_call(algorithm, config, k, has_rounds=has_rounds),
+    estimate = counted(sizes, ways, partition_call(algorithm, by_size, k, has_rounds=has_rounds),
                        margin_for(config), threads).plus(dropped)
     if not session:
         return estimate
     kept = session_bytes(given, ways[0], config, k)
-    # weights are multiplied by the denominator of the migration cost factor: sums may become wide
+    # with a previous partition, options do not depend on the size; weights are multiplied by the
+    # denominator of the migration cost factor: sums may become wide
     scaled = (replace(sizes, total=MAX_INT32 // (2 * EDGE_WEIGHT))
               if isinstance(config, recipes.HypergraphConfig) else sizes)
     again = counted(scaled, ways, partition_call(algorithm, config, k, previous=True))

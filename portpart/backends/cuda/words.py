@@ -287,17 +287,11 @@ template <int TEAM, class T> __device__ __forceinline__ T team_last(T value)
 template <int TEAM> constexpr int SUBGROUP = TEAM < 8 ? TEAM : 8;
 template <int TEAM> __device__ __forceinline__ int64 subgroup_size() { return SUBGROUP<TEAM>; }
 template <int TEAM, class T> __device__ __forceinline__ T subgroup_min(T value)
-{
-    return warp_reduce<SUBGROUP<TEAM>>(value, Min());
-}
+{ return warp_reduce<SUBGROUP<TEAM>>(value, Min()); }
 template <int TEAM, class T> __device__ __forceinline__ T subgroup_scan(T value)
-{
-    return team_scan<SUBGROUP<TEAM>>(value);
-}
+{ return team_scan<SUBGROUP<TEAM>>(value); }
 template <int TEAM, class T> __device__ __forceinline__ T subgroup_last(T value)
-{
-    return team_last<SUBGROUP<TEAM>>(value);
-}
+{ return team_last<SUBGROUP<TEAM>>(value); }
 
 }  // namespace pp
 """
