@@ -42,13 +42,12 @@ class SmallOptions:
     """Changes for small hypergraphs: flows, cycles for few blocks, fewer starts for many."""
 
     max_pins: int = option(2**18, "Hypergraphs with at most this number of pins are small.", min=0)
-    max_blocks: int = option(8, "Maximum number of few blocks.", min=2)
+    max_blocks: int = option(8, "Partitions into more blocks have no cycles.", min=2)
     cycles: int = option(1, "`search.cycles` for these, if there is one walk otherwise.", min=0)
     cycles_for_two: int = option(2, "The same for 2 blocks.", min=0)
     passes: int | None = option(1, "`search.passes` with these cycles.", min=1)
     flow_levels: int = option(1, "`flows.levels` for these, if that is 0 otherwise.", min=0)
-    fewer_hierarchies: int = option(
-        2, "Divisor of `hierarchies` for more blocks than that.", min=1)
+    fewer_hierarchies: int = option(2, "Divisor of `hierarchies` for more blocks.", min=1)
 
 
 @option_class
