@@ -14,6 +14,9 @@ from portpart.backends.language.types import INT32, INT64, UINT64
 
 _INDENT = "    "
 
+_SIZES = ("pp::team_size<TEAM>()", "pp::subgroup_size<TEAM>()")
+"""Steps of loops that are known to be above zero."""
+
 
 class CudaStatementWriter:
     """Writes the statements of one function."""
@@ -173,10 +176,6 @@ class CudaStatementWriter:
             return written[0], written[1], written[2], None if constant == 0 else constant > 0
         upwards = kind == UINT64 or written[2] in _SIZES
         return written[0], written[1], written[2], True if upwards else None
-
-
-_SIZES = ("pp::team_size<TEAM>()", "pp::subgroup_size<TEAM>()")
-"""Steps that are above zero."""
 
 
 def _advance(name: str, step: str, counter: np.dtype) -> str:
