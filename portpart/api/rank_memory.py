@@ -143,8 +143,9 @@ def of_ranks(sizes: estimate.GivenSizes, k: int, algorithm: str | None, preset: 
     if like is not None and estimate.sizes_of(like).counts == sizes.counts:
         sizes = estimate.sizes_of(like)
     flows = config.flows
-    if flows.levels == 1 and not (k <= flows.max_blocks and flows.take(*sizes.counts)):
-        flows = config.large_flows or NO_FLOWS  # a rank's share may be small, the graph is not
+    if not flows.take(*sizes.counts) and (flows.levels == 1 or config.large_flows):
+        # a rank's share may be small, the graph is not
+        flows = config.large_flows if flows.levels and config.large_flows else NO_FLOWS
         config = replace(config, flows=NO_FLOWS, large_flows=None)
     ways = estimate.ways_to_shrink(estimate.Search(found, config, k), sizes.counts, arc_shrink,
                                    like)

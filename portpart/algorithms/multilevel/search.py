@@ -126,7 +126,7 @@ class Walk(Protocol):
 def search(problem: Problem, walks: Sequence[Walk], options: SearchOptions,
            found_one: Callable[[Partition], None] = lambda found: None,
            in_rounds: Sequence[Walk] = (), max_concurrent: int = 1,
-           offered: Array | None = None) -> Array:
+           offered: Array | None = None, last_cycle: Walk | None = None) -> Array:
     """Return the best partition of walks from scratch, combinations, cycles and rounds.
 
     With an initial partition there are one walk and cycles. Time is checked before each further
@@ -147,11 +147,13 @@ def search(problem: Problem, walks: Sequence[Walk], options: SearchOptions,
         Maximum number of walks at the same time.
     offered : array of int32, shape (n,), optional
         A partition from which there is another walk if it costs less than those found.
+    last_cycle : callable, optional
+        The walk of the last cycle; by default the first of `walks`.
     """
     found, clock = None, problem.constraints.out_of_time
     try:
-        with closing(_best_so_far(problem, walks, options, in_rounds or walks,
-                                  max_concurrent, offered)) as steps:
+        with closing(_best_so_far(problem, walks, options, in_rounds or walks, max_concurrent,
+                                  offered, last_cycle or walks[0])) as steps:
             for found in steps:
                 found_one(found[0])
                 if isinstance(clock, Clock):
@@ -165,8 +167,8 @@ def search(problem: Problem, walks: Sequence[Walk], options: SearchOptions,
 
 
 def _best_so_far(problem: Problem, walks: Sequence[Walk], options: SearchOptions,
-                 in_rounds: Sequence[Walk], max_concurrent: int,
-                 offered: Array | None) -> Steps:
+                 in_rounds: Sequence[Walk], max_concurrent: int, offered: Array | None,
+                 last_cycle: Walk) -> Steps:
     """Yield the best partition after each walk, and the number of rounds before it."""
     found: list[Partition] = []
     with closing(_from_scratch(problem, walks, options, max_concurrent)) as partitions:
@@ -178,7 +180,8 @@ def _best_so_far(problem: Problem, walks: Sequence[Walk], options: SearchOptions
         found.append(walks[0](problem.seed, offered, offered))
         best = min(found, key=_rank)
         yield best, 0
-    with closing(_improved(problem, walks[0], found, options.cycles, max_concurrent)) as partitions:
+    with closing(_improved(problem, walks[0], found, options.cycles, max_concurrent,
+                           last_cycle)) as partitions:
         for partition in partitions:
             best = min(best, partition, key=_rank)
             yield best, 0
@@ -219,7 +222,7 @@ def _from_scratch(problem: Problem, walks: Sequence[Walk], options: SearchOption
 
 
 def _improved(problem: Problem, walk: Walk, found: Sequence[Partition], cycles: int,
-              max_concurrent: int) -> Partitions:
+              max_concurrent: int, last_cycle: Walk) -> Partitions:
     """Improve the best two partitions, both at the same time, and yield each improvement.
 
     They are combined with the others in turn, go through cycles, and are combined with each other.
@@ -241,7 +244,7 @@ def _improved(problem: Problem, walk: Walk, found: Sequence[Partition], cycles: 
             yield [heads.pop()]
         yield from [[None]] * rest
 
-    def improved(seed: int, parent: Partition, other: Partition | None) -> Partition:
+    def improved(walk: Walk, seed: int, parent: Partition, other: Partition | None) -> Partition:
         label = parent.part if other is None else _overlay_of(problem, parent, other)
         return min(parent, walk(seed, parent.part, label), key=_rank)
 
@@ -251,8 +254,9 @@ def _improved(problem: Problem, walk: Walk, found: Sequence[Partition], cycles: 
         tasks = []
         for head, other in zip(heads, step):
             distance = CYCLE_SEEDS if other is None else COMBINATION_SEEDS
-            seed = problem.seed + distance * next(numbers[distance])
-            tasks.append(partial(improved, seed, head, other))
+            number = next(numbers[distance])
+            again = last_cycle if other is None and number == cycles else walk
+            tasks.append(partial(improved, again, problem.seed + distance * number, head, other))
         with closing(_until_late(problem, tasks, max_concurrent)) as partitions:
             for index, partition in enumerate(partitions):
                 heads[index] = partition

@@ -213,13 +213,16 @@ def search_multilevel(problem: Problem, recipe: Recipe) -> Array:
     if wanted.rounds > 0:
         problem = replace(problem, constraints=replace(wanted,
                                                        out_of_time=Clock(wanted.out_of_time)))
-    recipes = recipe, *recipe.others
-    walks = [walk_of(problem, each) for each in recipes]
+    recipes, last_cycle = (recipe, *recipe.others), None
     in_rounds = [walk_of(problem, replace(each, flows=each.flows.in_rounds()))
                  for each in (recipes if wanted.rounds > 0 else ())]
+    if recipe.flows.last_cycle_only and recipe.search.cycles > 0:
+        last_cycle = walk_of(problem, recipe)
+        recipes = tuple(replace(each, flows=NO_FLOWS) for each in recipes)
+    walks = [walk_of(problem, each) for each in recipes]
     return search(problem, walks, recipe.search,
                   lambda found: problem.trace.walked(found.value), in_rounds,
-                  recipe.ways.max_concurrent_walks(problem), recipe.offered)
+                  recipe.ways.max_concurrent_walks(problem), recipe.offered, last_cycle)
 
 
 def walk_of(problem: Problem, recipe: Recipe) -> Walk:

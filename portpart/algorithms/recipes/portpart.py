@@ -60,7 +60,7 @@ class PortpartConfig:
         "Refinement by flows after the passes over a level.")
     large_flows: FlowOptions | None = option(
         FlowOptions(levels=1, on_band=True, max_blocks=256, max_vertices=2**22),
-        "The same for a finest level with too many arcs for `flows`, unless degrees are skewed or "
+        "The same for a finest level too large for `flows`, unless degrees are skewed or "
         "`flows.levels` is 0.")
     search: multilevel.SearchOptions = option(
         multilevel.SearchOptions(), "A search by several cycles through the levels.")
@@ -73,7 +73,8 @@ STRONG = changed(PortpartConfig(), {
     "refinement.finest": RefinementOptions(tolerance=0.9998, stall_limit=40),
     "refinement.finest_once": None,
     "refinement.finest_small": RefinementOptions(tolerance=0.9998, stall_limit=40, weak_limit=4),
-    "flows": FlowOptions(levels=100), "large_flows": None, "search.cycles": 1,
+    "flows": FlowOptions(levels=100, max_matchings=16, max_vertices=2**22),
+    "large_flows": FlowOptions(levels=2, on_band=True), "search.cycles": 1,
 })
 
 PRESETS = {
@@ -94,6 +95,7 @@ PRESETS = {
         "initial.growing": GrowingOptions(
             refined=4, candidates=16, candidates_for_many=4, hierarchies=16,
             hierarchies_for_many=1, max_blocks=128, twice_up_to=4),
+        "flows": FlowOptions(levels=100), "large_flows": None,
         "search.runs": 4, "search.max_runs": 12, "search.cycles": 2, "search.population": 24,
     }),
 }

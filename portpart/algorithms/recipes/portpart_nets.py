@@ -19,6 +19,7 @@ from portpart.algorithms.coarsening import (
     cluster_rules,
     communities,
     contract_in_walk,
+    end_for,
     in_order,
     places_by_nets,
     reduced_nets,
@@ -85,7 +86,8 @@ class HypergraphConfig:
         "id", 'Order in which the afterburner assumes that the pins of a net move: by "id", or '
         'largest "gain" first.', choices=ORDERS)
     flows: FlowOptions = option(
-        FlowOptions(levels=0, alpha=16.0, max_entries=6000, max_matchings=8, max_blocks=256),
+        FlowOptions(levels=0, alpha=16.0, max_entries=6000, max_matchings=8, max_blocks=256,
+                    last_cycle_only=True),
         "Refinement by flows after the passes over a level.")
     search: multilevel.SearchOptions = option(
         multilevel.SearchOptions(), "A search by several cycles through the levels.")
@@ -115,7 +117,7 @@ STRONG = changed(HypergraphConfig(), {
     "refinement.coarse.stall_limit": 10, "refinement.coarse.weak_limit": 8,
     "refinement.temperatures": (0.9, 0.6, 0.3), "refinement.finest_temperatures": (0.9, 0.6, 0.3),
     "flows.levels": 100, "flows.max_matchings": None, "flows.max_blocks": 1024,
-    "search.runs": 2, "small": None})
+    "flows.last_cycle_only": False, "search.runs": 2, "small": None})
 
 PRESETS = {
     "fast": changed(HypergraphConfig(), {
@@ -219,7 +221,10 @@ def _apart(problem: multilevel.Problem, config: HypergraphConfig,
     """
     if offered is not None and config.initial.growing.also_on_large_nets:
         return offered
-    if config.communities is None or problem.constraints.initial is not None:
+    options, k = config.coarsening, problem.num_blocks
+    end = end_for(problem.graph, options.coarsest_vertices(k), options.coarsest_dense_vertices(k))
+    if (config.communities is None or problem.constraints.initial is not None
+            or problem.graph.num_vertices <= end):
         return None
     return communities(problem.graph, problem.seed, config.communities)
 

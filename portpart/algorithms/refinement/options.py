@@ -142,6 +142,8 @@ class FlowOptions:
         2**24, "Levels with more vertices have no flows.", min=0, max=2**24)
     max_blocks: int = option(
         1024, "Partitions into more blocks have no flows.", min=0, max=1024)
+    last_cycle_only: bool = option(
+        False, "Whether only the last cycle of a search has flows, if there are cycles.")
     on_band: bool = option(
         False, "Whether a level is refined on its band graph (up to `depth` layers).")
 

@@ -77,6 +77,34 @@ def test_large_graphs_are_refined_on_their_band_graphs(monkeypatch: pytest.Monke
     assert result.stats["levels"][0]["flow_gain"] > 0
 
 
+def test_strong_refines_the_two_finest_levels_of_very_large_graphs_on_their_bands(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those with more vertices than `flows.max_vertices`, here 5,000."""
+    sizes, graph = watched(monkeypatch), generators.delaunay(6000)
+    config = changed(PRESETS["strong"], {"flows.max_vertices": 5000, "search.cycles": 0})
+    result = portpart.partition(graph, 4, preset=config)
+    levels = [level["vertices"] for level in result.stats["levels"]]
+    assert len(sizes) == 2 < len(levels)
+    assert all(size < level for size, level in zip(sizes, levels[1::-1], strict=True))
+
+
+@pytest.mark.parametrize(("k", "walks"), [(2, 3), (8, 2), (16, 1)])
+def test_small_hypergraphs_have_flows_in_their_last_cycle(monkeypatch: pytest.MonkeyPatch, k: int,
+                                                          walks: int) -> None:
+    sizes, made = watched(monkeypatch), []
+    start = Refiner.start
+
+    def noted(self: Refiner, graph: Any, part: Any) -> None:
+        made.append(self)
+        start(self, graph, part)
+
+    monkeypatch.setattr(Refiner, "start", noted)
+    netlist = generators.netlist(3000)
+    portpart.partition(netlist, k, seed=1)
+    assert len({id(refiner) for refiner in made}) == walks
+    assert sizes == [netlist.num_vertices]
+
+
 @pytest.mark.parametrize(("k", "temperatures"), [(4, [0.75, 0.0]), (1000, [0.75, 0.25])])
 def test_flows_on_a_band_graph_replace_the_second_pass(
         monkeypatch: pytest.MonkeyPatch, k: int, temperatures: list[float]) -> None:
@@ -131,7 +159,7 @@ def test_gains_of_flows_are_reported() -> None:
 
 def test_large_levels_do_without(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes, graph = watched(monkeypatch), generators.delaunay(6000)
-    preset = changed(PRESETS["strong"], {"flows.max_level": 15_000})
+    preset = changed(PRESETS["strong"], {"flows.max_level": 15_000, "large_flows": None})
     result = portpart.partition(graph, 4, preset=preset, threads=1)  # one walk at a time
     small = [level["vertices"] for level in result.stats["levels"] if level["arcs"] <= 15_000]
     assert 0 < len(small) < len(result.stats["levels"])

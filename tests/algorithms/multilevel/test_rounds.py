@@ -204,3 +204,20 @@ def test_rounds_have_walks_of_their_own_with_larger_corridors() -> None:
     assert len(taken) == 34
     flows = FlowOptions(alpha=2, depth=3, alpha_in_rounds=5, depth_in_rounds=6)
     assert (flows.in_rounds().alpha, flows.in_rounds().depth) == (5, 6)
+
+
+def test_only_the_last_cycle_has_a_walk_of_its_own() -> None:
+    taken: list[str] = []
+
+    def walk(name: str) -> Any:
+        def walked(seed: int, part: Any = None, label: Any = None) -> Partition:
+            taken.append(name)
+            return Partition(np.zeros(3, np.int32), 1, 99 - len(taken))
+        return walked
+
+    problem = problem_of(generators.grid_2d(1, 3), reference(), rounds=0)
+    search(problem, [walk("usual")], SearchOptions(1, 3), last_cycle=walk("last"))
+    assert taken == ["usual"] * 3 + ["last"]
+    taken.clear()
+    search(problem, [walk("usual")], SearchOptions(1, 2))
+    assert taken == ["usual"] * 3

@@ -22,7 +22,7 @@ from portpart.algorithms.mapping.mappers import PartitionedConfig
 from portpart.algorithms.mapping.multisection import ULTRA, MultisectionConfig
 from portpart.algorithms.multilevel import ScheduleOptions, SearchOptions
 from portpart.algorithms.multilevel.greedy_start import MAX_GROWN
-from portpart.algorithms.recipes import gkway, gpmetis, portpart as portpart_recipe
+from portpart.algorithms.recipes import gkway, gpmetis, portpart as portpart_recipe, portpart_nets
 from portpart.algorithms.recipes.gkway import GkwayConfig, IgkwayConfig
 from portpart.algorithms.recipes.gpmetis import GpmetisConfig
 from portpart.algorithms.recipes.hyperg import HypergConfig
@@ -280,6 +280,22 @@ def test_small_hypergraphs_have_flows_and_cycles_or_fewer_starts() -> None:
     mine = changed(config, {"search.runs": 3, "flows.levels": 7}).for_size(1, 2)
     assert (mine.search, mine.flows.levels) == (SearchOptions(3), 7)
     assert config.for_size(2**18, 2).for_size(1, 8).search.cycles == 2
+
+
+@pytest.mark.parametrize(("k", "wanted"), [(2, True), (64, False)])
+def test_hypergraphs_that_are_not_coarsened_need_no_communities(
+        monkeypatch: pytest.MonkeyPatch, k: int, wanted: bool) -> None:
+    """4,000 vertices are more than the coarsest hypergraph has for 2 blocks, not for 64."""
+    found: list[int] = []
+    communities = portpart_nets.communities
+
+    def noted(hypergraph: Any, *rest: Any) -> Any:
+        found.append(hypergraph.num_vertices)
+        return communities(hypergraph, *rest)
+
+    monkeypatch.setattr(portpart_nets, "communities", noted)
+    portpart.partition(portpart.generators.netlist(4000), k)
+    assert found == [4000] * wanted
 
 
 def test_a_small_hypergraph_is_searched_as_its_options_say() -> None:
