@@ -74,7 +74,7 @@ STRONG = changed(PortpartConfig(), {
     "refinement.finest_once": None,
     "refinement.finest_small": RefinementOptions(tolerance=0.9998, stall_limit=40, weak_limit=4),
     "flows": FlowOptions(levels=100, max_matchings=16, max_vertices=2**22),
-    "large_flows": FlowOptions(levels=2, on_band=True), "search.cycles": 1,
+    "large_flows": FlowOptions(levels=1, on_band=True), "search.cycles": 1,
 })
 
 PRESETS = {

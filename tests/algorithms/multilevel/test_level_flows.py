@@ -77,15 +77,15 @@ def test_large_graphs_are_refined_on_their_band_graphs(monkeypatch: pytest.Monke
     assert result.stats["levels"][0]["flow_gain"] > 0
 
 
-def test_strong_refines_the_two_finest_levels_of_very_large_graphs_on_their_bands(
+def test_strong_refines_the_finest_level_of_very_large_graphs_on_its_band(
         monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those with more vertices than `flows.max_vertices`, here 5,000."""
+    """Of those with more vertices than `flows.max_vertices`, here 5,000."""
     sizes, graph = watched(monkeypatch), generators.delaunay(6000)
     config = changed(PRESETS["strong"], {"flows.max_vertices": 5000, "search.cycles": 0})
     result = portpart.partition(graph, 4, preset=config)
-    levels = [level["vertices"] for level in result.stats["levels"]]
-    assert len(sizes) == 2 < len(levels)
-    assert all(size < level for size, level in zip(sizes, levels[1::-1], strict=True))
+    assert result.stats["levels"][0]["flow_gain"] > 0
+    assert len(sizes) == 1
+    assert sizes[0] < 3000
 
 
 @pytest.mark.parametrize(("k", "walks"), [(2, 3), (8, 2), (16, 1)])
