@@ -139,6 +139,8 @@ def evaluated(hypergraph: Any, part: np.ndarray, job: Record) -> Record:
 
 def _own(hypergraph: Any, job: Record) -> Solver:
     """The library, the hypergraph being on its device."""
+    import numba  # noqa: F401  (otherwise a later call loads it)
+
     import portpart
 
     algorithm, _, preset = job["algorithm"].partition("-")

@@ -143,7 +143,7 @@ class FlowOptions:
     max_blocks: int = option(
         1024, "Partitions into more blocks have no flows.", min=0, max=1024)
     last_cycle_only: bool = option(
-        False, "Whether only the last cycle of a search has flows, if there are cycles.")
+        False, "Whether flows wait for the last cycle, if any.")
     on_band: bool = option(
         False, "Whether a level is refined on its band graph (up to `depth` layers).")
 
