@@ -23,7 +23,7 @@ from bench.report import table
 from portpart.algorithms.coarsening.ranks.hierarchy import CPU_FOLD, Fold
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.limits import Balance
-from portpart.algorithms.recipes.portpart import PRESETS
+from portpart.algorithms.recipes.portpart import PRESETS, PortpartConfig
 from portpart.algorithms.recipes.portpart_ranks import partition_ranks
 from portpart.backends.communication import Communicator, Local
 from portpart.generators import shares
@@ -63,7 +63,7 @@ def main(graphs: str, ranks: str, ks: str, preset: str) -> None:
         for k in map(int, ks.split(",")):
             one = bytes_of_arrays(graph, k, PRESETS[preset], "portpart")
             for size in map(int, ranks.split(",")):
-                real, ghosts = max(peaks_of_ranks(drawn, k, preset, size))
+                real, ghosts = max(peaks_of_ranks(drawn, k, PRESETS[preset], size))
                 estimate = portpart.memory_estimate(k=k, preset=preset, like=graph, ranks=size,
                                                     ghosts=ghosts, moves=family == "random").peak
                 body.append([name, f"{k}", f"{size}", f"{ghosts:,}", f"{real / MIB:.1f}",
@@ -79,7 +79,7 @@ def whole_of(drawn: LargeGraph) -> Graph:
     return portpart.as_graph((rows.offsets, rows.targets))
 
 
-def peaks_of_ranks(drawn: LargeGraph, k: int, preset: str, size: int,
+def peaks_of_ranks(drawn: LargeGraph, k: int, config: PortpartConfig, size: int,
                    fold: Fold = CPU_FOLD) -> list[Peak]:
     """The peaks of ranks that partition a graph; making the graph is not looked at."""
     offsets, total = whole_of(drawn).offsets, drawn.num_vertices
@@ -94,7 +94,7 @@ def peaks_of_ranks(drawn: LargeGraph, k: int, preset: str, size: int,
             space=space))
         del rows
         space.peak = space.live
-        partition_ranks(graph, balance, PRESETS[preset], 1, Trace(space, graph, None), fold)
+        partition_ranks(graph, balance, config, 1, Trace(space, graph, None), fold)
         return Peak(space.peak, graph.num_ghosts)
 
     return Local(size).run(main)

@@ -9,6 +9,7 @@ import pytest
 import portpart
 from bench.rank_memory import GRAPHS, peaks_of_ranks, whole_of
 from portpart.algorithms.coarsening.ranks.hierarchy import Fold
+from portpart.algorithms.recipes.portpart import PRESETS, PortpartConfig
 from portpart.algorithms.refinement.options import RefinementSizes
 from portpart.algorithms.refinement.ranks.state import totals_for
 from portpart.api import rank_memory as memory_ranks
@@ -16,22 +17,27 @@ from portpart.api.rank_memory import sums_bytes
 from portpart.backends.spaces import space
 from portpart.errors import InputError
 from portpart.estimate import SizingSpace
+from portpart.options import changed
 
 SOME = Fold(20_000, 10**7)
 """The finest level belongs to ranks, the next ones are folded."""
 
+ON_BAND = changed(PRESETS["strong"], {"flows.max_vertices": 20_000})
+"""The finest level has flows on its band, as with `strong` if it has more than 2^22 vertices."""
 
-@pytest.mark.parametrize(("family", "side", "preset", "size"), [
-    *((family, side, "fast", size) for family, side in (("mesh", 220), ("cube", 37),
-                                                        ("random", 220)) for size in (2, 4)),
-    ("cube", 32, "strong", 4), ("random", 160, "best", 2)])
+
+@pytest.mark.parametrize(("family", "side", "config", "size"), [
+    *((family, side, PRESETS["fast"], size)
+      for family, side in (("mesh", 220), ("cube", 37), ("random", 220)) for size in (2, 4)),
+    ("cube", 32, PRESETS["strong"], 4), ("random", 160, PRESETS["best"], 2),
+    ("cube", 32, ON_BAND, 4)])
 def test_a_rank_takes_what_is_estimated_within_a_tenth(
-    family: str, side: int, preset: str, size: int, monkeypatch: pytest.MonkeyPatch
+    family: str, side: int, config: PortpartConfig, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(memory_ranks, "CPU_FOLD", SOME)
     drawn = GRAPHS[family](side)
-    real, ghosts = max(peaks_of_ranks(drawn, 8, preset, size, SOME))
-    estimate = portpart.memory_estimate(k=8, preset=preset, like=whole_of(drawn), ranks=size,
+    real, ghosts = max(peaks_of_ranks(drawn, 8, config, size, SOME))
+    estimate = portpart.memory_estimate(k=8, preset=config, like=whole_of(drawn), ranks=size,
                                         ghosts=ghosts, moves=family == "random")
     assert 0.9 < estimate.peak / real < 1.1
 

@@ -215,7 +215,7 @@ def portpart_nets(problem: multilevel.Problem, config: HypergraphConfig) -> mult
 
 def _apart(problem: multilevel.Problem, config: HypergraphConfig,
            offered: Array | None) -> Array | None:
-    """Return the communities of vertices that coarsening respects, if any.
+    """Return the communities of vertices that coarsening respects, if there is coarsening.
 
     If only large nets are left, these are the blocks of a partition that grew net by net.
     """

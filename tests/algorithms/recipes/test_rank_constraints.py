@@ -50,6 +50,7 @@ WHOLE = {
 
 SEARCHES = {
     "strong": PRESETS["strong"],
+    "on bands": changed(PRESETS["strong"], {"flows.max_vertices": 1000}),
     "best": changed(PRESETS["best"], {"coarsening.min_coarsest": 96}),
     "small": changed(PRESETS["best"], {**SMALL, "search.runs": 2, "search.cycles": 1}),
 }
@@ -96,7 +97,8 @@ def fold(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Fol
 @pytest.mark.usefixtures("fold")
 @pytest.mark.parametrize(("name", "search", "size"), [
     ("mesh", "strong", 3), ("mesh", "best", 2), ("skewed", "strong", 1), ("skewed", "small", 2),
-    ("weighted", "strong", 8), ("weighted", "small", 3), ("isolated", "small", 5)])
+    ("weighted", "strong", 8), ("weighted", "small", 3), ("isolated", "small", 5),
+    ("mesh", "on bands", 4), ("weighted", "on bands", 3)])
 def test_searches_come_to_the_partition_of_one_device(name, search, size):
     graph = WHOLE[name]
     check(graph, borders(graph.num_vertices, size, size), 5, preset=SEARCHES[search], seed=size)
