@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -188,15 +189,18 @@ def test_a_population_of_one_starts_again_and_again() -> None:
     assert trace.cuts[-1] == 6
 
 
+def named_walk(taken: list[str], name: str) -> Any:
+    """A walk that notes its name, and finds a better partition each time."""
+    def walked(seed: int, part: Any = None, label: Any = None) -> Partition:
+        taken.append(name)
+        return Partition(np.zeros(3, np.int32), 1, 99 - len(taken))
+
+    return walked
+
+
 def test_rounds_have_walks_of_their_own_with_larger_corridors() -> None:
     taken: list[str] = []
-
-    def walk(name: str) -> Any:
-        def walked(seed: int, part: Any = None, label: Any = None) -> Partition:
-            taken.append(name)
-            return Partition(np.zeros(3, np.int32), 1, 99 - len(taken))
-        return walked
-
+    walk = partial(named_walk, taken)
     problem = problem_of(generators.grid_2d(1, 3), reference(), rounds=30)
     search(problem, [walk("first")], SearchOptions(2, 1, 3), in_rounds=[walk("a"), walk("b")])
     assert taken[:4] == ["first"] * 4
@@ -208,13 +212,7 @@ def test_rounds_have_walks_of_their_own_with_larger_corridors() -> None:
 
 def test_only_the_last_cycle_has_a_walk_of_its_own() -> None:
     taken: list[str] = []
-
-    def walk(name: str) -> Any:
-        def walked(seed: int, part: Any = None, label: Any = None) -> Partition:
-            taken.append(name)
-            return Partition(np.zeros(3, np.int32), 1, 99 - len(taken))
-        return walked
-
+    walk = partial(named_walk, taken)
     problem = problem_of(generators.grid_2d(1, 3), reference(), rounds=0)
     search(problem, [walk("usual")], SearchOptions(1, 3), last_cycle=walk("last"))
     assert taken == ["usual"] * 3 + ["last"]
