@@ -89,7 +89,8 @@ class Walker:
     def _walk(self, steps: list[Step], bound: dict[str, Any]) -> None:
         for step in steps:
             if isinstance(step, Launch):
-                args = tuple(bound[a.name] if isinstance(a, Slot) else a for a in step.args)
+                args = tuple(bound[a.name] if isinstance(a, Slot) else _value(a, bound)
+                             for a in step.args)
                 self.space.run_flat(_value(step.count, bound), step.kernel, args, step.team)
             elif isinstance(step, While):
                 while _value(step.flag, bound):
@@ -100,8 +101,9 @@ class Walker:
                 perform(step, communicator_of(self.program.name, bound), bound)
 
 
-def _value(element: Element | int, bound: dict[str, Any]) -> int:
-    return int(bound[element.slot.name][element.index]) if isinstance(element, Element) else element
+def _value(given: Any, bound: dict[str, Any]) -> Any:
+    """Return the number of an element; other values are returned as they are."""
+    return int(bound[given.slot.name][given.index]) if isinstance(given, Element) else given
 
 
 class PhaseTrace(Trace):

@@ -60,6 +60,8 @@ def space(device: str = "cpu", *, threads: int | None = None) -> ExecutionSpace:
         from portpart.errors import shown
 
         raise InputError(f"device must be 'cpu', 'cuda' or 'cuda:N', not {shown(device)}")
+    if (made := _spaces.get((str(device), threads))) is not None:
+        return made
     if kind == "cpu":
         with late_signals():
             from portpart.backends.cpu import CpuSpace

@@ -75,6 +75,8 @@ def block_weight_limits(total_weight: int, k: int, imbalance: WrittenNumber = 0.
     """
     excess = 1 + nonnegative("imbalance", imbalance, ">= 0")
     weights = target_weights(total_weight, k, target)
+    if target is None:
+        return [math.floor(excess * weights[0])] * len(weights)
     return [math.floor(excess * weight) for weight in weights]
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from portpart.backends.language import atomic_add, int64, kernel, lane, team_size, team_sum
 from portpart.backends.programs.program import Program
+from portpart.backends.programs.steps import Slot
 
 ROUNDS, INNER, IS_ODD, COUNT, STEPS, ONE_MORE = range(6)
 """Elements of the array `control`."""
@@ -78,6 +79,14 @@ def record_nested(team: int) -> Program:
         program.parallel_for(4, add_total, values, 8, total, absent, team=team)
         program.parallel_for(1, end_round, control)
     return program
+
+
+def words_of(program: Program, name: str, count: int) -> Slot:
+    """Return a slot for an array of int64 or, with a count, for words that are sent."""
+    if count == 0:
+        return program.array(name, np.int64)
+    program.slots[name] = Slot(name, np.dtype(np.int64), True, words=count)
+    return program.slots[name]
 
 
 def bindings_for(space: Any, n: int, rounds: int) -> dict[str, Any]:

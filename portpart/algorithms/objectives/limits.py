@@ -129,13 +129,13 @@ class Balance:
         weight of `coarsest` vertices, since coarsening would stall otherwise.  Without a share it
         is the weight of all vertices.
         """
+        if max_share is not None and self.are_alike:
+            return max(int(Fraction(float(max_share)) * int(self.max_block_weight)), 1)
         total = int(self.means.sum()) + self.num_blocks
         if max_share is None:
             return total
         smallest, largest = (int(Fraction(float(max_share)) * int(limit))
                              for limit in (self.limits.min(), self.limits.max()))
-        if self.are_alike:
-            return max(largest, 1)
         return max(smallest, min(largest, 2 * total // max(1, coarsest)), 1)
 
 

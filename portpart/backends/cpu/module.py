@@ -77,9 +77,9 @@ def _chunk(module: ir.Module, typed: TypedFunction, name: str, body: ir.Function
     function = ir.Function(module, ir.FunctionType(ir.VoidType(), [WORD] * 3), name)
     start, stop, row = function.args
     builder = ir.IRBuilder(function.append_basic_block("entry"))
-    _, *kinds = typed.arguments.values()
-    given = [_argument(builder, row, position, kind)
-             for position, kind in enumerate(kinds, start=1) if kind is not ABSENT]
+    given = [_argument(builder, row, position, kind, name in typed.stored)
+             for position, (name, kind) in enumerate(typed.arguments.items())
+             if position > 0 and kind is not ABSENT]
     entry = builder.block
     test, loop, after = (builder.append_basic_block() for _ in range(3))
     builder.branch(test)
@@ -95,9 +95,12 @@ def _chunk(module: ir.Module, typed: TypedFunction, name: str, body: ir.Function
     builder.ret_void()
 
 
-def _argument(builder: ir.IRBuilder, row: ir.Value, position: int, kind: ArgumentType) -> ir.Value:
-    """Return the argument at the word `position` of a row."""
+def _argument(builder: ir.IRBuilder, row: ir.Value, position: int, kind: ArgumentType,
+              is_stored: bool) -> ir.Value:
+    """Return the argument at the word `position` of a row, or at the address in that word."""
     address = builder.add(row, literal(8 * position, INT64))
+    if is_stored:
+        address = builder.load(builder.inttoptr(address, WORD.as_pointer()))
     if isinstance(kind, ArrayType):
         word = builder.load(builder.inttoptr(address, WORD.as_pointer()))
         return builder.inttoptr(word, _type(kind))

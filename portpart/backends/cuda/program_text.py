@@ -84,10 +84,16 @@ class ProgramText:
     def _described(self, steps: list[programs.Step]) -> Iterator[Any]:
         for step in steps:
             if isinstance(step, programs.Launch):
-                slots = [each.name if isinstance(each, programs.Slot) else "" for each in step.args]
+                slots = [_name_of(each) for each in step.args]
                 yield (step.kernel.name, step.kernel.fingerprint, *map(programs.tag_of, step.args),
                        slots, step.team, step.has_barrier, self.rows[id(step)])
             elif isinstance(step, (programs.While, programs.Branch)):
                 flag = step.flag.slot.name, step.flag.index, self.flags[step.flag]
                 yield (type(step).__name__, flag,
                        [[*self._described(side)] for side in programs.sides_of(step)])
+
+
+def _name_of(argument: Any) -> str:
+    """Return the name of a slot, or of the slot of an element; that of other arguments is empty."""
+    slot = argument.slot if isinstance(argument, programs.Element) else argument
+    return slot.name if isinstance(slot, programs.Slot) else ""

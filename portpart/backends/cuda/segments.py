@@ -204,6 +204,7 @@ class Segments:
         if isinstance(step, Launch):
             count = self._element(step.count) if isinstance(step.count, Element) else step.count
             return replace(step, count=count, args=tuple(
+                self._element(each) if isinstance(each, Element) else
                 self.own.get(each, each) if isinstance(each, Slot) else each
                 for each in step.args))
         if isinstance(step, While):

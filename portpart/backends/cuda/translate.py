@@ -141,6 +141,8 @@ def _from_row(typed: TypedFunction, team: int, head: str, block: str = "") -> st
             lines.append(f"    {kind.dtype}* const {names(name)} = "
                          f"pp::array<{kind.dtype}>(row, {position});"
                          if isinstance(kind, ArrayType) else
+                         f"    const {kind} {names(name)} = "
+                         f"*pp::argument<{kind}*>(row, {position});" if name in typed.stored else
                          f"    const {kind} {names(name)} = pp::argument<{kind}>(row, {position});")
     given = f", uint32 {block}" if block else ""
     return "\n".join([f"{head}(const int64* row{given})", "{", *lines,

@@ -40,7 +40,10 @@ def _infer(function: CheckedFunction, arguments: tuple[types.ArgumentType, ...])
         hidden = len(given) - len(arguments)
         refuse(function, function.tree, f"{function.name} takes {len(names) - hidden} arguments, "
                f"not {len(arguments)}", "pass one for each parameter")
-    typed = TypedFunction(function, dict(zip(names, given, strict=True)))
+    stored = {name: kind.dtype for name, kind in zip(names, given, strict=True)
+              if isinstance(kind, types.StoredType)}
+    typed = TypedFunction(function, dict(zip(names, given, strict=True)) | stored,
+                          stored=frozenset(stored))
     _Walker(typed).run()
     return typed
 

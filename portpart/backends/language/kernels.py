@@ -267,6 +267,8 @@ class TypedFunction:
     returns : numpy.dtype or None
     has_effects : bool
         Whether it stores, uses an atomic or a team word, itself or through a call.
+    stored : frozenset of str
+        Parameters that are numbers, which each launch of a kernel reads from memory.
     """
 
     function: CheckedFunction
@@ -277,6 +279,7 @@ class TypedFunction:
     calls: dict[ast.expr, TypedFunction] = field(default_factory=dict)
     returns: np.dtype | None = None
     has_effects: bool = False
+    stored: frozenset[str] = frozenset()
 
     def kind(self, name: str) -> ArgumentType | None:
         """Return the type of the parameter or team array `name`, or None."""

@@ -43,6 +43,16 @@ class ArrayType:
         return f"array of {self.dtype}"
 
 
+@dataclass(frozen=True)
+class StoredType:
+    """Type of a number that each launch reads from memory."""
+
+    dtype: np.dtype
+
+    def __str__(self) -> str:
+        return f"stored {self.dtype}"
+
+
 class Absent(enum.Enum):
     """Type of an argument that is None."""
 
@@ -53,7 +63,7 @@ class Absent(enum.Enum):
 
 
 ABSENT = Absent.ABSENT
-ArgumentType = np.dtype | ArrayType | Absent
+ArgumentType = np.dtype | ArrayType | StoredType | Absent
 
 
 class Refusal(Exception):
@@ -68,7 +78,8 @@ class Refusal(Exception):
 def type_of(argument: Any) -> ArgumentType:
     """Return the type of a launch argument: an array, a scalar, None, a type, or its tag.
 
-    A tag is what `packing` writes: ``"int32"``, ``"*int32"`` for an array, ``"absent"``.
+    A tag is what `packing` writes: ``"int32"``, ``"*int32"`` for an array, ``"&int64"`` for a
+    number in memory, ``"absent"``.
 
     Raises
     ------
@@ -80,8 +91,9 @@ def type_of(argument: Any) -> ArgumentType:
     if isinstance(argument, str):
         if argument == ABSENT.value:
             return ABSENT
-        element = _supported(np.dtype(argument.removeprefix("*")))
-        return ArrayType(element) if argument.startswith("*") else element
+        element = _supported(np.dtype(argument.lstrip("*&")))
+        kind = {"*": ArrayType, "&": StoredType}.get(argument[0])
+        return element if kind is None else kind(element)
     if isinstance(argument, ArrayType):
         return argument
     if isinstance(argument, np.dtype):

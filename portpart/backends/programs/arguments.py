@@ -16,7 +16,7 @@ import numpy as np
 
 from portpart.backends.language import Record, Slice, Sliced
 from portpart.backends.language.parameters import getter
-from portpart.backends.programs.steps import Slot
+from portpart.backends.programs.steps import Element, Slot
 from portpart.errors import InputError, KernelTypeError
 
 if TYPE_CHECKING:
@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
 
 ABSENT = "absent"
-"""Type tag of an absent array. Other tags: ``int32`` for a scalar, ``*int32`` for an array."""
+"""Type tag of an absent array. Other tags: ``int32`` for a scalar, ``*int32`` for an array,
+``&int64`` for a word that a launch reads.
+"""
 
 _SCALAR_FORMATS = {
     "bool": "?7x", "int8": "b7x", "uint8": "B7x", "int32": "i4x", "uint32": "I4x",
@@ -48,9 +50,13 @@ _ARRAY_TAGS = {np.dtype(name): f"*{name}" for name in _SCALAR_FORMATS}
 
 
 def tag_of(argument: Any) -> str:
-    """Return the type tag of a launch argument: an array, a scalar, None or a slot of a program."""
+    """Return the type tag of a launch argument: an array, a scalar, None, or a slot of a program
+    or one of its elements.
+    """
     if argument is None:
         return ABSENT
+    if isinstance(argument, Element):
+        return "&int64"
     if isinstance(argument, Slot):
         if argument.dtype is None:
             return ABSENT

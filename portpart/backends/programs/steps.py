@@ -65,7 +65,7 @@ AnySlot = Slot | Array
 
 @dataclass(frozen=True)
 class Element:
-    """One element of a bound int64 array: a work size or a flag."""
+    """One element of a bound int64 array: a work size, a flag, or a number for a kernel."""
 
     slot: Slot
     index: int
@@ -183,7 +183,8 @@ def slots_of(steps: Sequence[Step]) -> Iterator[Slot]:
     """Yield the slots of steps, once for each reference."""
     for step in all_steps(steps):
         if isinstance(step, Launch):
-            yield from (argument for argument in step.args if isinstance(argument, Slot))
+            yield from (argument.slot if isinstance(argument, Element) else argument
+                        for argument in step.args if isinstance(argument, (Slot, Element)))
             number: Element | int = step.count
         elif isinstance(step, AllReduce):
             yield step.words

@@ -111,6 +111,8 @@ class ProgramTable:
         for argument in launch.args:
             if isinstance(argument, Slot):
                 self._add_slot(argument, 0)
+            elif isinstance(argument, Element):
+                self.add_address(argument)
             else:
                 self._add(self._CONSTANT, word_of(argument))
         if not isinstance(launch.count, Element):

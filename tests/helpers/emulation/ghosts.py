@@ -19,9 +19,9 @@ from portpart.backends.communication.exchange import COMM, communicator_of, perf
 from portpart.backends.language import Kernel
 from portpart.backends.programs.interface import Executable
 from portpart.backends.programs.program import Program
-from portpart.backends.programs.steps import Branch, Element, Launch, Slot, Step, While
+from portpart.backends.programs.steps import Branch, Element, Launch, Step, While
 from portpart.graphs.ranks.rank_rows import DistributedGraph
-from tests.helpers.emulation.lanes import LanesSpace, Walker
+from tests.helpers.emulation.lanes import LanesSpace, Walker, argument_in
 
 UNPACKING = "unpack_ghost"
 """The kernel that sets ghosts to what has been pushed."""
@@ -196,7 +196,7 @@ class _Timed(Walker):
         for number, step in enumerate(steps):
             self.space.now = now = (*where, number)
             if isinstance(step, Launch):
-                args = tuple(bindings[a.name] if isinstance(a, Slot) else a for a in step.args)
+                args = tuple(argument_in(bindings, each) for each in step.args)
                 self.space.run_flat(_number(step.count, bindings), step.kernel, args, step.team)
             elif isinstance(step, While):
                 turn = 0

@@ -304,7 +304,7 @@ class Walker:
             if isinstance(step, Launch):
                 count = step.count
                 n = int(_value(count, bindings)) if isinstance(count, Element) else count
-                args = tuple(bindings[a.name] if isinstance(a, Slot) else a for a in step.args)
+                args = tuple(argument_in(bindings, each) for each in step.args)
                 self.space.run_flat(n, step.kernel, args, step.team)
             elif isinstance(step, While):
                 while _value(step.flag, bindings) != 0:
@@ -314,6 +314,13 @@ class Walker:
                 self._walk(taken, bindings)
             else:
                 perform(step, communicator_of(self.name, bindings), bindings)
+
+
+def argument_in(bindings: dict[str, Any], argument: Any) -> Any:
+    """Return what a launch receives for an argument: an array, a number, or that of an element."""
+    if isinstance(argument, Element):
+        return np.int64(_value(argument, bindings))
+    return bindings[argument.name] if isinstance(argument, Slot) else argument
 
 
 def _value(element: Element, bindings: dict[str, Array]) -> Any:
