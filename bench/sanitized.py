@@ -301,7 +301,7 @@ def _grow_on_nets(hypergraph: Any) -> None:
 
 def _coarsen_nets(hypergraph: Any) -> None:
     from portpart.algorithms import coarsening
-    from portpart.algorithms.coarsening.clustering import cluster_rule
+    from portpart.algorithms.coarsening.cluster_rules import cluster_rule
 
     places = coarsening.places_by_nets(hypergraph, coarsening.NetOptions(max_rated=1))
     hypergraph = hypergraph if places is None else coarsening.in_order(hypergraph, places)

@@ -6,7 +6,7 @@ placeholder of the graph is of moderate size, and all its arrays are zeros.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -83,14 +83,15 @@ def kind_of(problem: Problem[Any], config: Configuration) -> str:
     numbers = (problem.num_blocks, graph.max_degree, int(graph.mean_degree),
                graph.squared_degrees // max(1, graph.num_entries))
     lengths = [number.bit_length() for number in numbers]
-    return (f"{__version__} {_text_of(config)} {graph.type_key} {graph.weight_sum_dtype} "
+    return (f"{__version__} {_text_of(cast(Hashable, config))} "
+            f"{graph.type_key} {graph.weight_sum_dtype} "
             f"{problem.objective.rules.name} {wanted.fixed is None} {wanted.initial is None} "
             f"{wanted.rounds > 0} "
             f"{lengths}")
 
 
 @lru_cache(maxsize=64)
-def _text_of(config: Configuration) -> str:
+def _text_of(config: Hashable) -> str:
     """Return the text of a configuration, which takes longer to write than to look up."""
     return str(config)
 

@@ -30,12 +30,17 @@ from .cluster_rounds import (
     moves_by as moves_by,
     walked as walked,
 )
-from .clustering import (
-    cluster as cluster,
+from .cluster_rules import (
+    ClustersOfLevels as ClustersOfLevels,
+    cluster_rule as cluster_rule,
     cluster_rules as cluster_rules,
     is_skewed as is_skewed,
+)
+from .clustering import (
+    HEAVY_ARCS as HEAVY_ARCS,
+    NO_LIMIT as NO_LIMIT,
+    cluster as cluster,
     slots_for as slots_for,
-    weight_rule as weight_rule,
 )
 from .clusters import Clusters as Clusters
 from .communities import communities as communities
@@ -46,6 +51,7 @@ from .hierarchy import (
     ClusterRule as ClusterRule,
     Contraction as Contraction,
     Level as Level,
+    MadeLevel as MadeLevel,
     cluster_of_cluster as cluster_of_cluster,
     coarsen as coarsen,
     end_for as end_for,
@@ -76,6 +82,7 @@ from .options import (
     NetOptions as NetOptions,
     sizes_of as sizes_of,
 )
+from .small_levels import ClusterLimit as ClusterLimit
 from .two_hop_clusters import (
     TwoHopGroups as TwoHopGroups,
     clear_preferred as clear_preferred,

@@ -16,7 +16,7 @@ size-constrained graph clustering (2016), which is sequential.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -36,11 +36,10 @@ from portpart.algorithms.coarsening.cluster_ratings import (
     propose_neighbour,
 )
 from portpart.algorithms.coarsening.clusters import Clusters, Numbering, record_numbering
-from portpart.algorithms.coarsening.hierarchy import AnyGraph, ClusterRule
 from portpart.algorithms.coarsening.options import ClusteringOptions, FineSizes, sizes_of
 from portpart.backends.language import Kernel, Record, Words, int32, int64
 from portpart.backends.programs import MANY, Array, ExecutionSpace, Program
-from portpart.graphs import Graph, Hypergraph, WithMeasures, team_for_all
+from portpart.graphs import Graph, Hypergraph, team_for_all
 from portpart.primitives import SLOTS, rows_above
 
 if TYPE_CHECKING:
@@ -80,6 +79,14 @@ class ClusteringInputs(NamedTuple):
     lanes: int = 1
 
 
+class RoundLimits(Words):
+    """Numbers of a clustering: the fields of `ClusterRounds` with these names."""
+
+    seed: int
+    max_weight: int
+    total: int
+
+
 class ProposalRule(Protocol):
     """How vertices find the cluster to propose; hashable, because programs are cached by it."""
 
@@ -95,17 +102,28 @@ class ProposalRule(Protocol):
 
 
 class ClusterRecording:
-    """A program that computes clusters.
+    """Part of a program that computes clusters, whose records are declared.
 
     If teams have one lane, high degrees need no widest team: one kernel less is compiled.
+
+    Parameters
+    ----------
+    program : Program
+    limits : RoundLimits
+        Words that replace fields of ``rounds``: launches read them when they start.
+    team : int
+        Lanes for a vertex of usual degree.
+    one_lane : bool
     """
 
-    def __init__(self, records: Records, around: ClusteringInputs, one_lane: bool) -> None:
-        self.team, self.one_lane = around.team, one_lane
-        self.program = Program("clustering", threads=MANY, sizes=around.sizes)
-        slots = self.program.declare({**records, **SCRATCH, **around.scratch})
-        self.rounds, self.rows = slots["rounds"], slots["rows"]
-        self.lists = slots["list_0"], slots["list_1"]
+    def __init__(self, program: Program, limits: RoundLimits, team: int, one_lane: bool) -> None:
+        self.program, self.team, self.one_lane = program, team, one_lane
+        records: dict[str, Any] = program.records
+        rounds = records["rounds"]
+        records["rounds"] = self.rounds = rounds.replaced(
+            seed=limits.seed, max_weight=limits.max_weight,
+            total=None if rounds.total is None else limits.total)
+        self.rows, self.lists = records["rows"], (records["list_0"], records["list_1"])
 
     def grant_all(self) -> None:
         """Keep no weights of granted requests: all requests fit, so these are not read."""
@@ -262,14 +280,26 @@ def _records(around: ClusteringInputs, found: Array, max_weight: int, seed: int,
     n = around.sizes.vertices
     rounds = cluster_rounds.ClusterRounds(
         seed=seed, max_weight=max_weight, label=label, cluster=found, total=around.total)
-    return {**around.records, "numbering": Numbering.of(n),
+    limits = RoundLimits.of(seed=seed, max_weight=max_weight, total=around.total or 0)
+    return {**around.records, "numbering": Numbering.of(n), "limits": limits,
             "rounds": rounds.with_words(vertices=n, keys=cluster_rounds.of_keys(around.sizes))}
 
 
 def _record(records: Records, around: ClusteringInputs, options: ClusteringOptions,
             proposal_rule: ProposalRule, one_lane: bool, limited: bool = True) -> Program:
+    """Return the program of a clustering."""
+    program = Program("clustering", threads=MANY, sizes=around.sizes)
+    program.declare({**records, **SCRATCH, **around.scratch})
+    limits = program.find("limits", RoundLimits)
+    record_clusters(ClusterRecording(program, limits, around.team, one_lane), options,
+                    proposal_rule, limited)
+    return program
+
+
+def record_clusters(recording: ClusterRecording, options: ClusteringOptions,
+                    proposal_rule: ProposalRule, limited: bool = True) -> None:
     """Record a clustering.  Arrays for grants and for single vertices are allocated if needed."""
-    recording, grouping = ClusterRecording(records, around, one_lane), options.max_left < 1
+    grouping = options.max_left < 1
     rounds, last = options.join_rounds, options.join_rounds + options.improve_rounds - 1
     at_last = cluster_rounds.list_single if grouping else None
     if not (grouping or limited):
@@ -297,7 +327,6 @@ def _record(records: Records, around: ClusteringInputs, options: ClusteringOptio
     program.records["numbering"] = numbering.replaced(flags=found.moves, number=found.proposal,
                                                       tile_sums=found.requested)
     record_numbering(program, found.cluster)
-    return program
 
 
 def _group_single(recording: ClusterRecording, options: ClusteringOptions,
@@ -313,57 +342,3 @@ def _group_single(recording: ClusterRecording, options: ClusteringOptions,
         for each in (unclustered.count_preferred, unclustered.place_groups, unclustered.enter_group,
                      unclustered.grant_in_group, unclustered.join_group):
             launch(recording.lists[at].length, each, at)
-
-
-SKEW, MUCH_SKEW = 2, 16
-"""Degrees are skewed, or very skewed, if their mean square exceeds the square of their mean by this
-factor.
-"""
-
-
-def is_skewed(graph: WithMeasures, factor: int = SKEW) -> bool:
-    """Whether few vertices have most of the arcs, as in social networks.  Exact.
-
-    A second pass of refinement on the finest level then finds little, because the first one goes
-    from hub to hub.  In a very skewed graph hubs connect clusters of many vertices, so clusters
-    may grow faster, which needs fewer levels.
-    """
-    whole = graph.whole
-    return whole.num_vertices * whole.squared_degrees > factor * whole.num_entries**2
-
-
-def cluster_rules(graph: AnyGraph, coarsest: int, limit: int, options: ClusteringOptions,
-                  num_blocks: int,
-                  proposal_rule: ProposalRule = HEAVY_ARCS) -> list[ClusterRule[AnyGraph]]:
-    """Return a `cluster_rule` for each run of a search in turn."""
-    return [cluster_rule(graph, coarsest, limit, each, proposal_rule)
-            for each in options.of_runs(num_blocks)]
-
-
-def cluster_rule(graph: AnyGraph, coarsest: int, limit: int, options: ClusteringOptions,
-                 proposal_rule: ProposalRule = HEAVY_ARCS) -> ClusterRule[AnyGraph]:
-    """Return the rule for clusters of each level from `graph` down to about `coarsest` vertices.
-
-    Parameters
-    ----------
-    limit : int
-        Maximum weight of a cluster.
-    proposal_rule : ProposalRule
-        The rule by which vertices find their proposals: `NetProposals` for hypergraphs.
-    """
-    max_weight = weight_rule(graph, coarsest, limit, options)
-
-    def find_clusters(fine: AnyGraph, level_seed: int, label: Array | None) -> Clusters:
-        return cluster(fine.space, fine, max_weight(fine), level_seed, options, label,
-                       proposal_rule)
-
-    return find_clusters
-
-
-def weight_rule(graph: WithMeasures, coarsest: int, limit: int,
-                options: ClusteringOptions) -> Callable[[WithMeasures], int]:
-    """Return a function of a level: the maximum weight of its clusters, as in `cluster_rule`."""
-    total = graph.whole.total_vertex_weight
-    highest = min(limit, int(options.max_coarse_weight * total / coarsest))
-    growth = options.skewed_growth if is_skewed(graph, MUCH_SKEW) else options.growth
-    return lambda fine: max(1, min(int(growth * total / fine.whole.num_vertices), highest))

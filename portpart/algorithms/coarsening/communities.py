@@ -14,11 +14,14 @@ from __future__ import annotations
 import numpy as np
 
 from portpart.algorithms.coarsening.cluster_ratings import ClusterRow, Rating, weight_towards
-from portpart.algorithms.coarsening.clustering import NO_LIMIT, ArcProposals, cluster
+from portpart.algorithms.coarsening.cluster_rules import ClustersOfLevels
+from portpart.algorithms.coarsening.clustering import ArcProposals
 from portpart.algorithms.coarsening.contraction import contract
+from portpart.algorithms.coarsening.hierarchy import MadeLevel
 from portpart.algorithms.coarsening.large_nets import remove_large_nets
 from portpart.algorithms.coarsening.options import ClusteringOptions, CommunityOptions
 from portpart.algorithms.coarsening.proposals import Proposals, keep_best_score
+from portpart.algorithms.coarsening.small_levels import UNLIMITED
 from portpart.backends import language as kl
 from portpart.backends.programs import Array
 from portpart.graphs import MAX_INT32_ARCS, Csr, Graph, Hypergraph, Nets, degree_of, team_for
@@ -78,15 +81,19 @@ def communities(hypergraph: Hypergraph, seed: int, options: CommunityOptions) ->
 
 def clusters_by_modularity(graph: Graph, seed: int, options: CommunityOptions) -> Array:
     """Return the cluster of each vertex, as int32; the weights of vertices are their volumes."""
-    space, label = graph.space, None
     rounds = ClusteringOptions(join_rounds=options.join_rounds,
                                improve_rounds=options.improve_rounds, max_left=1)
+    find_clusters = ClustersOfLevels(UNLIMITED, rounds, BY_MODULARITY, _guess)
+    space, made, label = graph.space, list[MadeLevel](), None
     for level in range(options.max_levels):
-        found = cluster(space, graph, NO_LIMIT, (seed + level) % 2**63, rounds,
-                        proposal_rule=BY_MODULARITY)
+        level_seed, weight_type = (seed + level) % 2**63, graph.weight_sum_dtype
+        made = made or find_clusters.below(graph, level_seed, 1, options.max_kept, weight_type,
+                                           max_levels=options.max_levels - level)[::-1]
+        known = made.pop() if made else None
+        found = known.clusters if known else find_clusters(graph, level_seed, None)
         label = found.cluster if label is None else gather(space, found.cluster, label)
         if level + 1 < options.max_levels:
-            coarse = contract(graph, found, graph.weight_sum_dtype, guess=_guess)
+            coarse = known.coarse if known else contract(graph, found, weight_type, guess=_guess)
             if coarse.num_vertices > options.max_kept * graph.num_vertices:
                 break
             graph = coarse

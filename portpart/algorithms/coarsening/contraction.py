@@ -236,12 +236,21 @@ def record_contraction(records: Records, like: FineSizes, team: int, one_lane: b
     Rows that are made piece by piece need one part without the other. The last one of `counts` is
     the number of clusters that arcs lead to.
     """
-    program, scans = Program("contraction", threads=MANY, sizes=like), []
-    slots = program.declare(records)
-    members: Any = slots["members"]
-    rows: Any = slots.get("rows")
+    program = Program("contraction", threads=MANY, sizes=like)
+    program.declare(records)
     for each in counts:
         program.array(each, np.int64)
+    record_contraction_parts(program, team, one_lane, parts, heads=program.slots[counts[-1]])
+    return program
+
+
+def record_contraction_parts(program: Program, team: int, one_lane: bool,
+                             parts: tuple[str, ...] = (MEMBERS, ROWS), *, heads: Slot) -> None:
+    """Record the same, with records that are declared."""
+    records = program.records
+    members: Any = records["members"]
+    rows: Any = records["rows"] if ROWS in parts else None
+    scans = []
     if MEMBERS in parts:
         program.launch(1, take_sizes)
         program.launch(members.tiles, clear_clusters, team=TEAM)
@@ -259,12 +268,11 @@ def record_contraction(records: Records, like: FineSizes, team: int, one_lane: b
                            max_arcs=wide_row(team, rows.sums.dtype.itemsize))
     if ROWS not in parts:
         program.launch(members.tiles, sum_arcs, team=TEAM)
-        return program
-    _record_rows(program, rows, members, team, one_lane, program.slots[counts[-1]])
+        return
+    _record_rows(program, rows, members, team, one_lane, heads)
     program.launch(members.tiles, survey_tile, team=TEAM)
     record_scans_of_tiles(program, [(rows.degrees, rows.offsets, rows.tile_sums)],
                           members.clusters, members.tiles)
-    return program
 
 
 def _record_rows(program: Program, rows: CoarseRows, members: Members, team: int,

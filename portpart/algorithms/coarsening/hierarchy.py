@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast, runtime_checkable
 
 import numpy as np
 
@@ -35,6 +35,23 @@ class Level(Generic[AnyGraph]):
 
 ClusterRule = Callable[[AnyGraph, int, "Array | None"], Clusters]
 """Returns clusters of a graph for the seed of its level; with labels, only of equal ones."""
+
+
+class MadeLevel(NamedTuple):
+    """Clusters of a graph, the graph of these, and its labels."""
+
+    clusters: Clusters
+    coarse: Graph
+    label: Array | None
+
+
+@runtime_checkable
+class MakesLevels(Protocol):
+    """A cluster rule that can make several levels at once."""
+
+    def below(self, graph: Any, seed: int, stop_at: int, max_kept: float, weight_type: np.dtype,
+              label: Array | None = None) -> list[MadeLevel]:
+        """Return the levels below a graph, as `SmallLevels.below` does."""
 
 Contraction = Callable[[AnyGraph, Clusters, "np.dtype"], AnyGraph]
 """Returns the graph of clusters, with edge or net weights of a type."""
@@ -86,7 +103,7 @@ def coarsen(
     Parameters
     ----------
     find_clusters : callable
-        Returns the clusters of a level's graph.
+        Returns the clusters of a level's graph, or makes several levels at once.
     seed : int
         The rule receives this plus the number of the level, which is 0 for the finest.
     stop_at : int
@@ -121,9 +138,15 @@ def coarsen(
     labels = list(labels)
     levels = [Level(graph, label=labels[0])]
     weight_type, number = graph.whole.weight_sum_dtype, 0
+    made, at_once = list[MadeLevel](), isinstance(find_clusters, MakesLevels)
     while graph.whole.num_vertices > (end := end_for(graph, stop_at, stop_dense_at)):
-        clusters = find_clusters(graph, (seed + number) % 2**63, labels[0])
-        coarse = contraction(graph, clusters, weight_type)
+        level_seed = (seed + number) % 2**63
+        if at_once and not made and len(labels) == 1:
+            made = cast(MakesLevels, find_clusters).below(graph, level_seed, end, max_kept,
+                                                          weight_type, labels[0])[::-1]
+        known: Any = made.pop() if made else None
+        clusters = known.clusters if known else find_clusters(graph, level_seed, labels[0])
+        coarse = known.coarse if known else contraction(graph, clusters, weight_type)
         too_small = coarse.whole.num_vertices < drop_below * end
         stalled = coarse.whole.num_vertices > max_kept * graph.whole.num_vertices
         if stalled and len(labels) > 1:
@@ -139,8 +162,9 @@ def coarsen(
             levels[-1].cluster = through(between, levels[-1].cluster, clusters)
         else:
             levels[-1].cluster = clusters.cluster
-        labels = [label if label is None else carry(graph, clusters.cluster, label, coarse)
-                  for label in labels]
+        labels = [known.label] if known else [
+            label if label is None else carry(graph, clusters.cluster, label, coarse)
+            for label in labels]
         levels.append(Level(coarse, label=labels[0]))
         graph, number = coarse, number + 1
         on_level(graph, skipped)

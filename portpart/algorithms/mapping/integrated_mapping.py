@@ -129,7 +129,8 @@ def _cluster_rules(problem: multilevel.MappingProblem,
     coarsest = config.coarsening.coarsest_vertices(problem.num_blocks)
     limit = problem.balance.cluster_limit(coarsest)
     if config.clustering is not None:
-        return cluster_rules(problem.graph, coarsest, limit, config.clustering, problem.num_blocks)
+        return [*cluster_rules(problem.graph, coarsest, limit, config.clustering,
+                               problem.num_blocks)]
     return [matching_rule(limit, MatchingOptions(), rated=True)]
 
 

@@ -13,11 +13,13 @@ from itertools import chain, pairwise
 import numpy as np
 
 from portpart.algorithms.coarsening import (
+    NO_LIMIT,
     AnyGraph,
     ClusteringOptions,
+    ClusterLimit,
     Clusters,
+    ClustersOfLevels,
     Level,
-    cluster,
     coarsen,
     contract,
     contract_nets,
@@ -176,17 +178,13 @@ def levels_below(graph: Graph, options: GrowingOptions, seed: int, min_vertices:
     label : array of int32, shape (n,), optional
         Only vertices of equal label are merged.
     """
-    total = graph.total_vertex_weight
     if min_vertices is None:
         min_vertices = options.min_vertices
-
-    def find_clusters(fine: Graph, level_seed: int, label: Array | None) -> Clusters:
-        vertices = max(fine.num_vertices / options.shrink, min_vertices)
-        limit = max(1, int(1.5 * total / vertices))
-        return cluster(fine.space, fine, limit, level_seed, CLUSTERING, label)
-
-    return coarsen(graph.space, graph, find_clusters, stop_at=min_vertices, max_kept=MAX_KEPT,
-                   seed=seed, labels=(label,), contraction=partial(contract, guess=_guess))
+    limit = ClusterLimit(1.5 * graph.total_vertex_weight, float(options.shrink),
+                         float(min_vertices), NO_LIMIT - 1)
+    return coarsen(graph.space, graph, ClustersOfLevels(limit, CLUSTERING, guess=_guess),
+                   stop_at=min_vertices, max_kept=MAX_KEPT, seed=seed, labels=(label,),
+                   contraction=partial(contract, guess=_guess))
 
 
 def _guess(graph: Graph) -> list[int]:

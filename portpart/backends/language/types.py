@@ -92,8 +92,9 @@ def type_of(argument: Any) -> ArgumentType:
         if argument == ABSENT.value:
             return ABSENT
         element = _supported(np.dtype(argument.lstrip("*&")))
-        kind = {"*": ArrayType, "&": StoredType}.get(argument[0])
-        return element if kind is None else kind(element)
+        if argument.startswith("&"):
+            return StoredType(element)
+        return ArrayType(element) if argument.startswith("*") else element
     if isinstance(argument, ArrayType):
         return argument
     if isinstance(argument, np.dtype):

@@ -10,7 +10,8 @@ from hypothesis import given, settings, strategies as st
 
 from portpart.algorithms.coarsening import clustering
 from portpart.algorithms.coarsening.cluster_ratings import HashRows
-from portpart.algorithms.coarsening.clustering import cluster, cluster_rule
+from portpart.algorithms.coarsening.cluster_rules import cluster_rule
+from portpart.algorithms.coarsening.clustering import cluster
 from portpart.algorithms.coarsening.hierarchy import Level, coarsen
 from portpart.algorithms.coarsening.net_contraction import contract_nets, merged_nets
 from portpart.algorithms.coarsening.net_proposals import (

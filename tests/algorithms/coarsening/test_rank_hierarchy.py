@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from portpart import backends, generators
-from portpart.algorithms.coarsening.clustering import cluster_rule
+from portpart.algorithms.coarsening.cluster_rules import cluster_rule
 from portpart.algorithms.coarsening.hierarchy import coarsen
 from portpart.algorithms.coarsening.options import ClusteringOptions
 from portpart.algorithms.coarsening.ranks.hierarchy import (

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 from portpart import backends
-from portpart.algorithms.coarsening.clustering import is_skewed
+from portpart.algorithms.coarsening.cluster_rules import is_skewed
 from portpart.algorithms.coarsening.hierarchy import end_for
 from portpart.algorithms.refinement.blocks.state import max_light
 from portpart.backends.communication import Local, One

@@ -14,7 +14,7 @@ import numpy as np
 from portpart import generators
 from portpart.algorithms.coarsening import row_pieces
 from portpart.algorithms.coarsening.broken_groups import group_by_nets
-from portpart.algorithms.coarsening.clustering import cluster_rule
+from portpart.algorithms.coarsening.cluster_rules import cluster_rule
 from portpart.algorithms.coarsening.communities import communities
 from portpart.algorithms.coarsening.contraction import contract
 from portpart.algorithms.coarsening.hierarchy import coarsen

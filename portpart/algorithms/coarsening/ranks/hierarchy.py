@@ -17,14 +17,15 @@ import numpy as np
 from portpart.algorithms.coarsening import (
     ClusteringOptions,
     Clusters,
+    ClustersOfLevels,
     Level,
-    cluster,
+    MadeLevel,
     cluster_of_cluster,
+    cluster_rule,
     coarsen,
     contract,
     give_label,
     value_of_clusters,
-    weight_rule,
 )
 from portpart.algorithms.coarsening.ranks.clustering import cluster_ranks
 from portpart.algorithms.coarsening.ranks.contraction import contract_ranks
@@ -103,16 +104,8 @@ def coarsen_ranks(graph: DistributedGraph, coarsest: int, limit: int,
         others are those of own vertices and ghosts, with the names of coarse vertices.
     """
     fold = fold or fold_for(graph)
-    max_weight = weight_rule(graph, coarsest, limit, options)
-
-    weight_type = graph.totals.weight_sum_dtype
-
-    def find_clusters(fine: AnyPart, seed: int, label: Array | None) -> _Coarsened | Clusters:
-        if isinstance(fine, DistributedGraph):
-            return held(fine.comm, fine.space, _coarsened(fine, max_weight(fine), seed, options,
-                                                          label, weight_type))
-        return once(graph.comm, fine.space,
-                    lambda: cluster(fine.space, fine, max_weight(fine), seed, options, label))
+    find_clusters = _ClustersOverRanks(cluster_rule(graph, coarsest, limit, options), graph.comm,
+                                       graph.totals.weight_sum_dtype)
 
     def contraction(fine: AnyPart, clusters: Any, weight_type: np.dtype) -> AnyPart:
         if not isinstance(fine, DistributedGraph):
@@ -155,6 +148,27 @@ class _Coarsened:
         graph, self.graph = self.graph, None
         assert graph is not None
         return graph
+
+
+@dataclass(frozen=True)
+class _ClustersOverRanks:
+    """The rule for clusters of levels of several ranks, and of gathered ones."""
+
+    rule: ClustersOfLevels
+    comm: Communicator
+    weight_type: np.dtype
+
+    def __call__(self, fine: AnyPart, seed: int, label: Array | None) -> _Coarsened | Clusters:
+        if isinstance(fine, DistributedGraph):
+            limit = self.rule.limit.on(fine.whole.num_vertices)
+            return held(fine.comm, fine.space, _coarsened(
+                fine, limit, seed, self.rule.options, label, self.weight_type))
+        return once(self.comm, fine.space, lambda: self.rule(fine, seed, label))
+
+    def below(self, graph: AnyPart, *given: Any) -> list[MadeLevel]:
+        if isinstance(graph, DistributedGraph) or not self.rule.makes_levels(graph):
+            return []
+        return once(self.comm, graph.space, lambda: self.rule.below(graph, *given))
 
 
 def _coarsened(graph: DistributedGraph, max_weight: int, seed: int, options: ClusteringOptions,
