@@ -91,8 +91,8 @@ def assert_steps(title: str, functions: Calls) -> None:
 
 
 def test_walk_is_what_a_call_does() -> None:
-    matrix = grid_2d(60, 60).to_scipy()
-    part = np.arange(3600) % 4
+    matrix = grid_2d(120, 120).to_scipy()
+    part = np.arange(14400) % 4
     functions, kernels = calls_of(lambda: portpart.partition(matrix, 4, initial=part, threads=1))
     assert set(WALK) <= functions.keys()
     assert [step for step in functions if step in WALK] == WALK

@@ -42,6 +42,7 @@ class Watched(CpuSpace):
 
     kind, name = "cuda", "watched"
     widest_team = 256
+    runs_behind = True
 
     def __init__(self) -> None:
         super().__init__(2)

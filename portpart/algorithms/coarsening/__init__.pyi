@@ -37,9 +37,7 @@ from .cluster_rules import (
     is_skewed as is_skewed,
 )
 from .clustering import (
-    HEAVY_ARCS as HEAVY_ARCS,
     NO_LIMIT as NO_LIMIT,
-    cluster as cluster,
     slots_for as slots_for,
 )
 from .clusters import Clusters as Clusters
@@ -64,6 +62,7 @@ from .large_nets import (
     places_by_nets as places_by_nets,
     reduced_nets as reduced_nets,
 )
+from .level_loop import ClusterLimit as ClusterLimit
 from .matching import matching_rule as matching_rule
 from .net_contraction import (
     contract_in_walk as contract_in_walk,
@@ -82,7 +81,6 @@ from .options import (
     NetOptions as NetOptions,
     sizes_of as sizes_of,
 )
-from .small_levels import ClusterLimit as ClusterLimit
 from .two_hop_clusters import (
     TwoHopGroups as TwoHopGroups,
     clear_preferred as clear_preferred,

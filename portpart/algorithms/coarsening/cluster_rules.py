@@ -15,13 +15,9 @@ from portpart.algorithms.coarsening.clustering import (
 from portpart.algorithms.coarsening.clusters import Clusters
 from portpart.algorithms.coarsening.contraction import Guess, guess_of_clusters
 from portpart.algorithms.coarsening.hierarchy import MadeLevel
+from portpart.algorithms.coarsening.level_loop import MAX_LEVELS, ClusterLimit
 from portpart.algorithms.coarsening.options import ClusteringOptions
-from portpart.algorithms.coarsening.small_levels import (
-    MAX_LEVELS,
-    ClusterLimit,
-    SmallLevels,
-    is_small,
-)
+from portpart.algorithms.coarsening.small_levels import SmallLevels, is_small
 from portpart.backends.programs import Array
 from portpart.graphs import Graph, Hypergraph, WithMeasures
 

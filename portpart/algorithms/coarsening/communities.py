@@ -19,9 +19,9 @@ from portpart.algorithms.coarsening.clustering import ArcProposals
 from portpart.algorithms.coarsening.contraction import contract
 from portpart.algorithms.coarsening.hierarchy import MadeLevel
 from portpart.algorithms.coarsening.large_nets import remove_large_nets
+from portpart.algorithms.coarsening.level_loop import UNLIMITED
 from portpart.algorithms.coarsening.options import ClusteringOptions, CommunityOptions
 from portpart.algorithms.coarsening.proposals import Proposals, keep_best_score
-from portpart.algorithms.coarsening.small_levels import UNLIMITED
 from portpart.backends import language as kl
 from portpart.backends.programs import Array
 from portpart.graphs import MAX_INT32_ARCS, Csr, Graph, Hypergraph, Nets, degree_of, team_for

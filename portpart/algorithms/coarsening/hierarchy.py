@@ -147,6 +147,9 @@ def coarsen(
         known: Any = made.pop() if made else None
         clusters = known.clusters if known else find_clusters(graph, level_seed, labels[0])
         coarse = known.coarse if known else contraction(graph, clusters, weight_type)
+        if known and space.is_dry_run and space.runs_behind:
+            # code is compiled ahead, and a run may make more levels one by one
+            contraction(graph, find_clusters(graph, level_seed, labels[0]), weight_type)
         too_small = coarse.whole.num_vertices < drop_below * end
         stalled = coarse.whole.num_vertices > max_kept * graph.whole.num_vertices
         if stalled and len(labels) > 1:

@@ -45,6 +45,7 @@ class DryRunSpace(ExecutionSpace):
     widest_team = BLOCK
     name = "dry_run"
     is_dry_run = True
+    runs_behind = True
 
     def __init__(self, modules: Modules) -> None:
         super().__init__()
