@@ -74,7 +74,7 @@ class PartitionResult:
           ``pins`` of a hypergraph), ``iterations`` and ``cut`` of its refinement, ``flow_gain``
           if it was refined by flows (by how much they reduced the objective), and for each phase
           (``coarsening``, ``refinement`` ...) a dict of ``launches``, ``synchronizations`` and
-          ``seconds``;
+          ``seconds``; levels that one program makes count with the first of them;
         - ``cuts``: cut of the best partition after each cycle through the levels (the phase
           ``search`` contains all cycles but the first);
         - ``rounds``: with `rounds`, a dict for each completed round with its ``kind``

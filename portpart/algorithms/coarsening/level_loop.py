@@ -39,7 +39,12 @@ MAX_LEVELS = 24
 """Maximum number of levels that one run makes."""
 
 LANES = 8
-"""Lanes for each vertex and cluster, except those with many arcs."""
+"""Lanes for each vertex without many arcs."""
+
+ROW_LANES = 32
+"""Lanes for each cluster: with 32, clustering and contraction have team arrays of the same sizes,
+and others would not fit into the memory of a block together.
+"""
 
 HIGHEST_SEED = 2**63 - 1
 
@@ -104,6 +109,11 @@ class PresentLevel(kl.Record):
     first_arc: int = kl.word()
 
 
+def kept_arcs(sizes: FineSizes) -> int:
+    """Return the number of arcs that there is space for in all coarse graphs together."""
+    return 5 * sizes.arcs // 4
+
+
 class KeptLevels(kl.Record):
     """Coarse graphs, one behind the other, and the maps to them.
 
@@ -119,8 +129,8 @@ class KeptLevels(kl.Record):
 
     cluster: Array = kl.work(np.int32, lambda sizes: 2 * sizes.vertices)
     offsets: Array = kl.work(np.int32, lambda sizes: sizes.vertices + MAX_LEVELS)
-    targets: Array = kl.work(np.int32, "arcs")
-    weights: Array = kl.work("sum_type", "arcs")
+    targets: Array = kl.work(np.int32, kept_arcs)
+    weights: Array = kl.work("sum_type", kept_arcs)
     vertex_weights: Array = kl.work(np.int64, "vertices")
     label: Array = kl.work(np.int32, "vertices")
     count: Array = kl.work(np.int64, lambda sizes: 1)
@@ -165,7 +175,7 @@ def record_levels(records: Records, like: FineSizes, options: ClusteringOptions,
         record_clusters(ClusterRecording(program, present, LANES, one_lane), options,
                         proposal_rule, limited)
         program.records["rows"] = rows
-        record_contraction_parts(program, LANES, one_lane, heads=program.slots["count"])
+        record_contraction_parts(program, ROW_LANES, one_lane, heads=program.slots["count"])
         program.launch(1, check_level)
         with program.if_nonzero(present.is_kept):
             _record_keeping(program, present, rows)
@@ -194,7 +204,7 @@ def _record_keeping(program: Program, present: Any, rows: Any) -> None:
         program.launch(present.vertices, keep_cluster)
         if has_label:
             program.launch(present.vertices, keep_label)
-        program.launch(rows.clusters, keep_row, team=LANES)
+        program.launch(rows.clusters, keep_row, team=ROW_LANES)
     if has_label:
         program.launch(rows.clusters, take_label)
 

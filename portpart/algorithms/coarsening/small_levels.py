@@ -27,18 +27,20 @@ from portpart.algorithms.coarsening.level_loop import (
     PresentLevel,
     WhenToEnd,
     copy_graph,
+    kept_arcs,
     record_levels,
 )
 from portpart.algorithms.coarsening.options import ClusteringOptions, FineSizes
 from portpart.backends.programs import Array
 from portpart.graphs import Graph
 
-MAX_SIZES = {False: (2**13, 2**14), True: (2**17, 2**20)}
+MAX_SIZES = {False: (2**12, 2**13), True: (2**17, 2**20)}
 """Maximum numbers of vertices and arcs of a small graph, by whether the space runs behind the host:
 a CPU only saves the work of the host, and copies graphs.
 """
 
 NO_MEMBERS = Members(None)
+
 
 def is_small(graph: Graph) -> bool:
     """Whether a graph is so small that all levels below it are made at once."""
@@ -89,7 +91,8 @@ class SmallLevels:
         space, n, arcs = graph.space, graph.num_vertices, graph.num_arcs
         sizes = FineSizes(n, arcs, n, np.dtype(weight_type))
         kept = KeptLevels.allocate(space, sizes, **({"label": None} if label is None else {}))
-        end = WhenToEnd(stop_at, float(max_kept), min(max_levels, MAX_LEVELS), n, arcs)
+        end = WhenToEnd(stop_at, float(max_kept), min(max_levels, MAX_LEVELS), n,
+                        kept_arcs(sizes))
         self._run(graph, sizes, kept, end, seed, label)
         found = space.read(kept.sizes, lambda: self._guess(graph, kept, end))
         return _made(graph, kept, found)

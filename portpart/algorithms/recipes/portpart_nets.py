@@ -45,7 +45,6 @@ class SmallOptions:
     max_pins: int = option(2**18, "Hypergraphs with at most this number of pins are small.", min=0)
     max_blocks: int = option(8, "Partitions into more blocks have no cycles.", min=2)
     cycles: int = option(1, "`search.cycles` for these, if there is one walk otherwise.", min=0)
-    cycles_for_two: int = option(2, "The same for 2 blocks.", min=0)
     passes: int | None = option(1, "`search.passes` with these cycles.", min=1)
     flow_levels: int = option(1, "`flows.levels` for these, if that is 0 otherwise.", min=0)
     fewer_hierarchies: int = option(2, "Divisor of `hierarchies` for more blocks.", min=1)
@@ -104,8 +103,7 @@ class HypergraphConfig:
             initial = replace(initial, growing=initial.growing.on_fewer(small.fewer_hierarchies,
                                                                         num_blocks))
         elif search.is_one_walk:
-            cycles = small.cycles_for_two if num_blocks == 2 else small.cycles
-            search = replace(search, cycles=cycles, passes=small.passes)
+            search = replace(search, cycles=small.cycles, passes=small.passes)
         flows = replace(self.flows, levels=self.flows.levels or small.flow_levels)
         return replace(self, small=None, search=search, initial=initial, flows=flows)
 

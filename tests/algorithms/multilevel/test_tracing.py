@@ -40,7 +40,10 @@ def test_every_level_tells_its_coarsening_and_refinement() -> None:
     for level in levels:
         assert set(level["refinement"]) == set(WORK)
         assert level["refinement"]["launches"] > 0
-    assert all(level["coarsening"]["launches"] > 0 for level in levels[:-1])
+    made = [level["coarsening"]["launches"] for level in levels[:-1]]
+    assert made[0] > 0
+    # levels that one program makes count with the first of them
+    assert all(made) or made == sorted(made, key=bool, reverse=True)
     assert "initial" in levels[-1]
     assert "finish" in levels[0]
 
