@@ -6,7 +6,7 @@ placeholder of the graph is of moderate size, and all its arrays are zeros.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -82,18 +82,16 @@ def kind_of(problem: Problem[Any], config: Configuration) -> str:
     graph, wanted = problem.graph, problem.constraints
     numbers = (problem.num_blocks, graph.max_degree, int(graph.mean_degree),
                graph.squared_degrees // max(1, graph.num_entries))
-    lengths = [number.bit_length() for number in numbers]
-    return (f"{__version__} {_text_of(cast(Hashable, config))} "
-            f"{graph.type_key} {graph.weight_sum_dtype} "
-            f"{problem.objective.rules.name} {wanted.fixed is None} {wanted.initial is None} "
-            f"{wanted.rounds > 0} "
-            f"{lengths}")
+    return _text_of(
+        cast(Any, config), graph.type_key, graph.weight_sum_dtype, problem.objective.rules.name,
+        wanted.fixed is None, wanted.initial is None, wanted.rounds > 0,
+        *(number.bit_length() for number in numbers))
 
 
 @lru_cache(maxsize=64)
-def _text_of(config: Hashable) -> str:
-    """Return the text of a configuration, which takes longer to write than to look up."""
-    return str(config)
+def _text_of(*values: Any) -> str:
+    """Return a text for these values; writing it takes longer than finding it."""
+    return f"{__version__} {values}"
 
 
 def placeholder_problem(problem: AnyProblem, stage: ExecutionSpace,

@@ -179,7 +179,8 @@ class Recipe:
 
     def in_turn(self, rules: Sequence[ClusterRule]) -> Recipe:
         """Return the recipe with other rules for clusters in the runs after the first one."""
-        return replace(self, others=tuple(replace(self, find_clusters=rule) for rule in rules))
+        others = tuple(replace(self, find_clusters=rule) for rule in rules)
+        return replace(self, others=others) if others else self
 
     def once_more(self) -> Recipe:
         """Return the recipe for a walk from a partition, which may have fewer passes."""

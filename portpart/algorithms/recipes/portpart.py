@@ -48,7 +48,7 @@ class PortpartConfig:
     refinement: multilevel.ScheduleOptions = option(
         multilevel.ScheduleOptions(
             temperatures=(0.6, 0.3), finest_temperatures=(0.75, 0.25),
-            coarse_once_above=2**18, finest_once_above=2**22,
+            coarse_once_above=2**18, finest_once_above=2**21,
             coarse=RefinementOptions(tolerance=0.998, stall_limit=8),
             finest=RefinementOptions(tolerance=0.9997, stall_limit=20),
             finest_once=RefinementOptions(tolerance=0.9995, stall_limit=16),
