@@ -83,7 +83,7 @@ def grown_partitions(graphs: Graphs, clusters: list[Array], goals: np.ndarray, l
     records = {"splits": Splits.on(space, rows, level_begin, goals, limits),
                "candidates": candidates, "attempts": attempts}
     team = team_for(seen_by_vertex(graphs[0]))  # equal on all graphs, so one program is compiled
-    words = space.asarray(np.concatenate([run.array for run in runs]))
+    words = space.asarray(np.array([run.array for run in runs], np.int64).reshape(-1))
     nothing = space.empty(0, np.int32)
     part = nothing
     for depth in reversed(range(len(graphs))):
@@ -128,7 +128,7 @@ def _runs(graphs: Graphs, num_blocks: int, all_levels: int, seed: int,
 
 def run_on(graph: Graph | Hypergraph) -> BisectionWords:
     """Return the words that depend only on the graph."""
-    run = BisectionWords.zeros()
+    run = BisectionWords([0] * len(BisectionWords.indices))  # faster than words of an array
     run.vertices, run.degree = graph.num_vertices, int(seen_by_vertex(graph))
     run.nets = graph.num_nets if isinstance(graph, Hypergraph) else 0
     total = (graph.total_arc_weight if isinstance(graph, Graph) else

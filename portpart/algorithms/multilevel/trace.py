@@ -121,7 +121,10 @@ class Trace:
         """Record a coarser graph; `instead` of the one before if that is dropped."""
         if self.cuts or self._is_elsewhere:
             return
-        self._charge()
+        if (counts := self._count()) == self._counts:
+            self._work(counts)  # one program made several levels; another mark would take time
+        else:
+            self._charge()
         if instead:
             self.levels[-1].update(_size(graph))
         else:
@@ -221,11 +224,17 @@ class Trace:
     def _charge(self) -> None:
         """Charge the work since the last call to the current phase of the level."""
         mark, counts = self.space.mark(), self._count()
-        work = self.levels[self._depth].setdefault(self._phase, dict.fromkeys(counts, 0))
+        work = self._work(counts)
         for name, count in counts.items():
             work[name] += count - self._counts[name]
         self._works.append((work, "seconds", self._mark, mark))
         self._mark, self._counts = mark, counts
+
+    def _work(self, counts: dict[str, int]) -> dict[str, Any]:
+        """Return the work that is charged to the current phase of the level."""
+        work: dict[str, Any] = self.levels[self._depth].setdefault(
+            self._phase, {**dict.fromkeys(counts, 0), "seconds": 0.0})
+        return work
 
     def _count(self) -> dict[str, int]:
         counters = self.space.counters
