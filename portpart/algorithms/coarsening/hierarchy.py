@@ -138,10 +138,10 @@ def coarsen(
     labels = list(labels)
     levels = [Level(graph, label=labels[0])]
     weight_type, number = graph.whole.weight_sum_dtype, 0
-    made, at_once = list[MadeLevel](), isinstance(find_clusters, MakesLevels)
+    made, makes_levels = list[MadeLevel](), isinstance(find_clusters, MakesLevels)
     while graph.whole.num_vertices > (end := end_for(graph, stop_at, stop_dense_at)):
         level_seed = (seed + number) % 2**63
-        if at_once and not made and len(labels) == 1:
+        if makes_levels and not made and len(labels) == 1:
             made = cast(MakesLevels, find_clusters).below(graph, level_seed, end, max_kept,
                                                           weight_type, labels[0])[::-1]
         known: Any = made.pop() if made else None

@@ -104,7 +104,7 @@ class PresentLevel(kl.Record):
     seed: int = kl.word()
     max_weight: int = kl.word()  # of a cluster
     total: int = kl.word()  # weight of all arcs
-    first_cluster: int = kl.word()  # places of this level among those that are kept
+    first_cluster: int = kl.word()  # places of this level in the kept ones
     first_vertex: int = kl.word()
     first_arc: int = kl.word()
 

@@ -2,8 +2,8 @@
 
 On a GPU a level of few vertices takes less time than the host needs to begin two programs and to
 wait for the sizes of the next graph.  Here a loop of the program finds clusters and contracts the
-graph (`level_loop.py`), and the host waits once.  The clusters and graphs are the same as those
-that are made level by level.
+graph (`level_loop.py`), and the host waits once.  The clusters and graphs do not differ from
+levels that are made one by one.
 """
 
 from __future__ import annotations
