@@ -139,6 +139,11 @@ def memory_estimate(
         unknown, net weights are for a graph or edge weights for a hypergraph, a session is for a
         mapping or the volume, or ranks or `rounds` are not possible with the other options.
 
+    Notes
+    -----
+    On a GPU, making all levels below a graph of up to 131,072 vertices at once may take up to 40 MB
+    more.
+
     Examples
     --------
     >>> import portpart
