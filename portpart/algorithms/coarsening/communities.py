@@ -11,13 +11,15 @@ times 2 M^2, is 2M w(v, C) - vol(v) vol(C).
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from portpart.algorithms.coarsening.cluster_ratings import ClusterRow, Rating, weight_towards
 from portpart.algorithms.coarsening.cluster_rules import ClustersOfLevels
 from portpart.algorithms.coarsening.clustering import ArcProposals
 from portpart.algorithms.coarsening.contraction import contract
-from portpart.algorithms.coarsening.hierarchy import MadeLevel
+from portpart.algorithms.coarsening.hierarchy import NextLevels
 from portpart.algorithms.coarsening.large_nets import remove_large_nets
 from portpart.algorithms.coarsening.level_loop import UNLIMITED
 from portpart.algorithms.coarsening.options import ClusteringOptions, CommunityOptions
@@ -84,19 +86,15 @@ def clusters_by_modularity(graph: Graph, seed: int, options: CommunityOptions) -
     rounds = ClusteringOptions(join_rounds=options.join_rounds,
                                improve_rounds=options.improve_rounds, max_left=1)
     find_clusters = ClustersOfLevels(UNLIMITED, rounds, BY_MODULARITY, _guess)
-    space, made, label = graph.space, list[MadeLevel](), None
+    levels, label = NextLevels(find_clusters, partial(contract, guess=_guess)), None
     for level in range(options.max_levels):
-        level_seed, weight_type = (seed + level) % 2**63, graph.weight_sum_dtype
-        made = made or find_clusters.below(graph, level_seed, 1, options.max_kept, weight_type,
-                                           max_levels=options.max_levels - level)[::-1]
-        known = made.pop() if made else None
-        found = known.clusters if known else find_clusters(graph, level_seed, None)
-        label = found.cluster if label is None else gather(space, found.cluster, label)
-        if level + 1 < options.max_levels:
-            coarse = known.coarse if known else contract(graph, found, weight_type, guess=_guess)
-            if coarse.num_vertices > options.max_kept * graph.num_vertices:
-                break
-            graph = coarse
+        found, coarse, _ = levels.below(
+            graph, (seed + level) % 2**63, graph.weight_sum_dtype, None, stop_at=1,
+            max_kept=options.max_kept, max_levels=options.max_levels - level)
+        label = found.cluster if label is None else gather(graph.space, found.cluster, label)
+        if coarse.num_vertices > options.max_kept * graph.num_vertices:
+            break
+        graph = coarse
     assert label is not None
     return label
 

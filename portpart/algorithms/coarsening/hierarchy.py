@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast, runtime_checkable
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -38,10 +38,10 @@ ClusterRule = Callable[[AnyGraph, int, "Array | None"], Clusters]
 
 
 class MadeLevel(NamedTuple):
-    """Clusters of a graph, the graph of these, and its labels."""
+    """Clusters of a graph, the graph of these, and its labels, if they are known."""
 
     clusters: Clusters
-    coarse: Graph
+    coarse: Any
     label: Array | None
 
 
@@ -53,8 +53,43 @@ class MakesLevels(Protocol):
               label: Array | None = None) -> list[MadeLevel]:
         """Return the levels below a graph, as `SmallLevels.below` does."""
 
+
 Contraction = Callable[[AnyGraph, Clusters, "np.dtype"], AnyGraph]
 """Returns the graph of clusters, with edge or net weights of a type."""
+
+
+class NextLevels:
+    """Makes levels in turn: one by one, or several at once if the cluster rule can do that.
+
+    Parameters
+    ----------
+    find_clusters : callable
+        A `ClusterRule`.
+    contraction : callable
+        A `Contraction`, for levels that are made one by one.
+    """
+
+    def __init__(self, find_clusters: ClusterRule[Any], contraction: Contraction[Any]) -> None:
+        self._find_clusters, self._contraction = find_clusters, contraction
+        self._rule = find_clusters if isinstance(find_clusters, MakesLevels) else None
+        self._made: list[MadeLevel] = []
+
+    def below(self, graph: Any, seed: int, weight_type: np.dtype, label: Array | None,
+              **until: Any) -> MadeLevel:
+        """Return the level below a graph; `until` says which levels may be made at once.
+
+        Each graph is the one that was returned before, while labels are the same.
+        """
+        if self._rule is not None and not self._made and until:
+            self._made = self._rule.below(graph, seed, weight_type=weight_type, label=label,
+                                          **until)[::-1]
+        found = self._made.pop() if self._made else None
+        if found is None or (graph.space.is_dry_run and graph.space.runs_behind):
+            # code is compiled ahead, and a run may make more levels one by one
+            clusters = self._find_clusters(graph, seed, label)
+            coarse = self._contraction(graph, clusters, weight_type)
+            found = found or MadeLevel(clusters, coarse, None)
+        return found
 
 
 Through = Callable[[AnyGraph, Any, Clusters], Array]
@@ -138,18 +173,11 @@ def coarsen(
     labels = list(labels)
     levels = [Level(graph, label=labels[0])]
     weight_type, number = graph.whole.weight_sum_dtype, 0
-    made, makes_levels = list[MadeLevel](), isinstance(find_clusters, MakesLevels)
+    levels_in_turn = NextLevels(find_clusters, contraction)
     while graph.whole.num_vertices > (end := end_for(graph, stop_at, stop_dense_at)):
-        level_seed = (seed + number) % 2**63
-        if makes_levels and not made and len(labels) == 1:
-            made = cast(MakesLevels, find_clusters).below(graph, level_seed, end, max_kept,
-                                                          weight_type, labels[0])[::-1]
-        known: Any = made.pop() if made else None
-        clusters = known.clusters if known else find_clusters(graph, level_seed, labels[0])
-        coarse = known.coarse if known else contraction(graph, clusters, weight_type)
-        if known and space.is_dry_run and space.runs_behind:
-            # code is compiled ahead, and a run may make more levels one by one
-            contraction(graph, find_clusters(graph, level_seed, labels[0]), weight_type)
+        until = {"stop_at": end, "max_kept": max_kept} if len(labels) == 1 else {}
+        clusters, coarse, known = levels_in_turn.below(graph, (seed + number) % 2**63, weight_type,
+                                                       labels[0], **until)
         too_small = coarse.whole.num_vertices < drop_below * end
         stalled = coarse.whole.num_vertices > max_kept * graph.whole.num_vertices
         if stalled and len(labels) > 1:
@@ -165,9 +193,9 @@ def coarsen(
             levels[-1].cluster = through(between, levels[-1].cluster, clusters)
         else:
             levels[-1].cluster = clusters.cluster
-        labels = [known.label] if known else [
-            label if label is None else carry(graph, clusters.cluster, label, coarse)
-            for label in labels]
+        labels = [label if label is None else
+                  carry(graph, clusters.cluster, label, coarse) if known is None else known
+                  for label in labels]
         levels.append(Level(coarse, label=labels[0]))
         graph, number = coarse, number + 1
         on_level(graph, skipped)

@@ -165,10 +165,10 @@ class _ClustersOverRanks:
                 fine, limit, seed, self.rule.options, label, self.weight_type))
         return once(self.comm, fine.space, lambda: self.rule(fine, seed, label))
 
-    def below(self, graph: AnyPart, *given: Any) -> list[MadeLevel]:
+    def below(self, graph: AnyPart, seed: int, **given: Any) -> list[MadeLevel]:
         if isinstance(graph, DistributedGraph) or not self.rule.makes_levels(graph):
             return []
-        return once(self.comm, graph.space, lambda: self.rule.below(graph, *given))
+        return once(self.comm, graph.space, lambda: self.rule.below(graph, seed, **given))
 
 
 def _coarsened(graph: DistributedGraph, max_weight: int, seed: int, options: ClusteringOptions,
