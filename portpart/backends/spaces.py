@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copyreg
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal, overload
 
@@ -17,6 +18,16 @@ if TYPE_CHECKING:
 
 
 _spaces: dict[tuple[str, int | None], ExecutionSpace] = {}
+
+
+def _forget_gpus() -> None:
+    """In a forked process, which cannot use a GPU of its parent, ask for devices again."""
+    for known in [each for each in _spaces if each[0] != "cpu"]:
+        del _spaces[known]
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_gpus)
 
 
 @overload

@@ -237,6 +237,25 @@ def test_a_fork_works_on_one_thread():
     assert run_python(code, NUMBA_NUM_THREADS="2") == "0"
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_fork_asks_for_gpus_again():
+    """CUDA does not work there; a space of the parent would fail with errors of the driver."""
+    code = """
+        import os, warnings
+        from portpart.backends import spaces
+        warnings.simplefilter("ignore")
+        cpu = spaces.space("cpu")
+        spaces._spaces["cuda:0", None] = cpu  # in place of a GPU
+        assert spaces.space("cuda:0") is cpu
+        child = os.fork()
+        if child == 0:
+            known = spaces._spaces.keys()
+            os._exit(("cuda:0", None) in known or ("cpu", None) not in known)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    """
+    assert run_python(code) == "0"
+
+
 def test_without_numbas_compiler_the_space_says_so(monkeypatch):
     monkeypatch.setattr(numba.config, "DISABLE_JIT", 1)
     with pytest.raises(DeviceUnavailable, match="NUMBA_DISABLE_JIT"):
