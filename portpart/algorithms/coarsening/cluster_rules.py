@@ -104,6 +104,6 @@ def limit_rule(graph: WithMeasures, coarsest: int, limit: int,
                options: ClusteringOptions) -> ClusterLimit:
     """Return the maximum weight of a cluster on each level, as in `cluster_rule`."""
     total = graph.whole.total_vertex_weight
-    highest = min(limit, int(options.max_coarse_weight * total / coarsest))
+    highest = max(1, min(limit, int(options.max_coarse_weight * total / coarsest)))
     growth = options.skewed_growth if is_skewed(graph, MUCH_SKEW) else options.growth
     return ClusterLimit(float(growth * total), 1.0, 0.0, highest)

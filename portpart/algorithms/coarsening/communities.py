@@ -88,11 +88,12 @@ def clusters_by_modularity(graph: Graph, seed: int, options: CommunityOptions) -
     find_clusters = ClustersOfLevels(UNLIMITED, rounds, BY_MODULARITY, _guess)
     levels, label = NextLevels(find_clusters, partial(contract, guess=_guess)), None
     for level in range(options.max_levels):
+        left = options.max_levels - level
         found, coarse, _ = levels.below(
-            graph, (seed + level) % 2**63, graph.weight_sum_dtype, None, stop_at=1,
-            max_kept=options.max_kept, max_levels=options.max_levels - level)
+            graph, (seed + level) % 2**63, graph.weight_sum_dtype, None, contracts=left > 1,
+            stop_at=1, max_kept=options.max_kept, max_levels=left)
         label = found.cluster if label is None else gather(graph.space, found.cluster, label)
-        if coarse.num_vertices > options.max_kept * graph.num_vertices:
+        if left == 1 or coarse.num_vertices > options.max_kept * graph.num_vertices:
             break
         graph = coarse
     assert label is not None

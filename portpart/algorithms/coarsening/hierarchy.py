@@ -75,10 +75,11 @@ class NextLevels:
         self._made: list[MadeLevel] = []
 
     def below(self, graph: Any, seed: int, weight_type: np.dtype, label: Array | None,
-              **until: Any) -> MadeLevel:
+              contracts: bool = True, **until: Any) -> MadeLevel:
         """Return the level below a graph; `until` says which levels may be made at once.
 
-        Each graph is the one that was returned before, while labels are the same.
+        Each graph is the one that was returned before, while labels are the same.  The graph of the
+        clusters may be None if `contracts` is false.
         """
         if self._rule is not None and not self._made and until:
             self._made = self._rule.below(graph, seed, weight_type=weight_type, label=label,
@@ -87,7 +88,7 @@ class NextLevels:
         if found is None or (graph.space.is_dry_run and graph.space.runs_behind):
             # code is compiled ahead, and a run may make more levels one by one
             clusters = self._find_clusters(graph, seed, label)
-            coarse = self._contraction(graph, clusters, weight_type)
+            coarse = self._contraction(graph, clusters, weight_type) if contracts else None
             found = found or MadeLevel(clusters, coarse, None)
         return found
 
@@ -175,7 +176,7 @@ def coarsen(
     weight_type, number = graph.whole.weight_sum_dtype, 0
     levels_in_turn = NextLevels(find_clusters, contraction)
     while graph.whole.num_vertices > (end := end_for(graph, stop_at, stop_dense_at)):
-        until = {"stop_at": end, "max_kept": max_kept} if len(labels) == 1 else {}
+        until: Any = {"stop_at": end, "max_kept": max_kept} if len(labels) == 1 else {}
         clusters, coarse, known = levels_in_turn.below(graph, (seed + number) % 2**63, weight_type,
                                                        labels[0], **until)
         too_small = coarse.whole.num_vertices < drop_below * end

@@ -56,7 +56,7 @@ class ClusterLimit(kl.Record):
     """The maximum weight of a cluster on each level.
 
     On a level of n vertices it is ``product / max(n / shrink, least)``, rounded down, but from 1 to
-    `highest`.
+    `highest`, which is at least 1.
 
     Attributes
     ----------

@@ -131,6 +131,15 @@ def test_the_limit_of_clusters_is_that_of_each_level() -> None:
     assert ClusterLimit(2.0**70, 1.0, 0.0, 2**61 + 1).on(5) == 2**61 + 1
 
 
+def test_vertices_without_weight_form_clusters(space: ExecutionSpace) -> None:
+    """The limit is 1 at least, though all weights together are 0."""
+    pairs = [(i, i + 1) for i in range(99)]
+    graph = raw_graph(100, pairs, None, [0] * 100).graph().to(space)
+    rule = rule_for(graph, ClusteringOptions())
+    assert rule.limit.on(100) == 1
+    assert len(assert_levels_are_those_made_one_by_one(graph, rule, 1)) > 1
+
+
 @pytest.mark.parametrize("options", [ClusteringOptions(), SLOW])
 @pytest.mark.parametrize("space_for", [2.0, 1.0, 0.3])
 def test_a_hierarchy_is_the_same_without_levels_at_once(

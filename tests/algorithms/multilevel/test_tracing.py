@@ -12,6 +12,7 @@ import pytest
 
 import portpart
 from portpart import generators
+from portpart.algorithms.coarsening import small_levels
 from portpart.algorithms.recipes.jet import JetConfig
 from portpart.algorithms.recipes.partitioners import ALGORITHMS, OF_NETS
 from tests import oracles
@@ -34,16 +35,18 @@ def test_work_of_the_levels_adds_up_to_that_of_the_run(algorithm: str, preset: s
     assert seconds == pytest.approx(sum(stats["phases"].values()), rel=0.1)
 
 
-def test_every_level_tells_its_coarsening_and_refinement() -> None:
+@pytest.mark.parametrize("max_vertices", [0, 2**12])
+def test_every_level_tells_its_coarsening_and_refinement(monkeypatch: pytest.MonkeyPatch,
+                                                         max_vertices: int) -> None:
+    """Launches of levels that one program makes count with the first of them."""
+    monkeypatch.setattr(small_levels, "MAX_SIZES", {False: (max_vertices, 2**20)})
     levels = portpart.partition(generators.delaunay(3000), 4).stats["levels"]
     assert len(levels) > 2
     for level in levels:
         assert set(level["refinement"]) == set(WORK)
         assert level["refinement"]["launches"] > 0
-    made = [level["coarsening"]["launches"] for level in levels[:-1]]
-    assert made[0] > 0
-    # levels that one program makes count with the first of them
-    assert all(made) or made == sorted(made, key=bool, reverse=True)
+    made = [level["coarsening"]["launches"] > 0 for level in levels[:-1]]
+    assert made == [not max_vertices or number == 0 for number in range(len(made))]
     assert "initial" in levels[-1]
     assert "finish" in levels[0]
 
