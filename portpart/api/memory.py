@@ -141,8 +141,8 @@ def memory_estimate(
 
     Notes
     -----
-    On a GPU, making all levels below a graph of up to 131,072 vertices at once may take up to 40 MB
-    more.
+    On a GPU, making all levels below a graph of up to 524,288 vertices and 4,194,304 arcs at once
+    may take up to 100 MB more.
 
     Examples
     --------

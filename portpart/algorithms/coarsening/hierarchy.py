@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -45,15 +45,6 @@ class MadeLevel(NamedTuple):
     label: Array | None
 
 
-@runtime_checkable
-class MakesLevels(Protocol):
-    """A cluster rule that can make several levels at once."""
-
-    def below(self, graph: Any, seed: int, stop_at: int, max_kept: float, weight_type: np.dtype,
-              label: Array | None = None) -> list[MadeLevel]:
-        """Return the levels below a graph, as `SmallLevels.below` does."""
-
-
 Contraction = Callable[[AnyGraph, Clusters, "np.dtype"], AnyGraph]
 """Returns the graph of clusters, with edge or net weights of a type."""
 
@@ -64,14 +55,15 @@ class NextLevels:
     Parameters
     ----------
     find_clusters : callable
-        A `ClusterRule`.
+        A `ClusterRule`. If it has a method `below`, which is as that of `SmallLevels`, it can make
+        several levels at once.
     contraction : callable
         A `Contraction`, for levels that are made one by one.
     """
 
     def __init__(self, find_clusters: ClusterRule[Any], contraction: Contraction[Any]) -> None:
         self._find_clusters, self._contraction = find_clusters, contraction
-        self._rule = find_clusters if isinstance(find_clusters, MakesLevels) else None
+        self._at_once = getattr(find_clusters, "below", None)
         self._made: list[MadeLevel] = []
 
     def below(self, graph: Any, seed: int, weight_type: np.dtype, label: Array | None,
@@ -81,9 +73,9 @@ class NextLevels:
         Each graph is the one that was returned before, while labels are the same.  The graph of the
         clusters may be None if `contracts` is false.
         """
-        if self._rule is not None and not self._made and until:
-            self._made = self._rule.below(graph, seed, weight_type=weight_type, label=label,
-                                          **until)[::-1]
+        if self._at_once is not None and not self._made and until:
+            self._made = self._at_once(graph, seed, weight_type=weight_type, label=label,
+                                       **until)[::-1]
         found = self._made.pop() if self._made else None
         if found is None or (graph.space.is_dry_run and graph.space.runs_behind):
             # code is compiled ahead, and a run may make more levels one by one

@@ -34,7 +34,7 @@ from portpart.algorithms.coarsening.options import ClusteringOptions, FineSizes
 from portpart.backends.programs import Array
 from portpart.graphs import Graph
 
-MAX_SIZES = {False: (2**12, 2**13), True: (2**17, 2**20)}
+MAX_SIZES = {False: (2**12, 2**13), True: (2**19, 2**22)}
 """Maximum numbers of vertices and arcs of a small graph, by whether the space runs behind the host:
 a CPU only saves the work of the host, and copies graphs.
 """

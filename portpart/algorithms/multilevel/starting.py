@@ -29,7 +29,7 @@ from portpart.algorithms.objectives import NO_PARTS, Balance, costs_and_weights,
 from portpart.algorithms.placement import well_placed
 from portpart.algorithms.refinement import Refiner
 from portpart.algorithms.refinement.blocks import PreviousBlocks, has_heavy
-from portpart.algorithms.refinement.incumbent import RefinementOutcome
+from portpart.algorithms.refinement.incumbent import BestOf
 from portpart.backends.programs import Array
 from portpart.graphs import EitherGraph, Graph, plain_graph
 
@@ -77,29 +77,32 @@ def start_from_best(refiner: Refiner, coarsest: Graph, parts: Iterable[Array], c
     int
         Passes over the coarsest graph that each partition has had.
     """
-    tried: list[tuple[RefinementOutcome, Array]] = []
-    for part in parts:
+    space, refined = coarsest.space, list[Array]()
+    # partitions around fixed vertices differ much in balance, so overload has a cost
+    best = BestOf(space, 0 if wanted.fixed is None else _cost_of_overload(coarsest))
+    for number, part in enumerate(parts):
         refiner.start(coarsest, part)
         only = count == 1 and wanted.fixed is None
-        if only or (not tried and wanted.out_of_time()):
+        if only or (number == 0 and wanted.out_of_time()):
             return 0
         outcome = refiner.refine(coarsest, temperature, wanted.fixed)
-        tried.append((outcome, coarsest.space.copy(refiner.best[: coarsest.num_vertices])))
+        found = refiner.best[: coarsest.num_vertices]
+        if choose is None:
+            best.offer(found, outcome)
+        else:
+            refined.append(space.copy(found))
         if wanted.out_of_time():
             break
-    if choose is not None:
-        refiner.start(coarsest, choose([part for _, part in tried]))
-        return 1
-    rank = _rank_of_anchored(coarsest) if wanted.fixed is not None else _rank
-    _, best = min(tried, key=lambda one: rank(one[0]))
-    refiner.start(coarsest, best)
+    chosen = best.part if choose is None else choose(refined)
+    assert chosen is not None
+    refiner.start(coarsest, chosen)
     return 1
 
 
 def best_starts(problem: Problem, graph: EitherGraph, parts: Array, count: int) -> list[Array]:
     """Return the `count` best of several partitions, unrefined, best first.
 
-    Overload counts as in `_rank_of_anchored`.
+    Overload has a cost: these partitions are not refined, and differ much in balance.
     """
     if len(parts) <= count:
         return list(parts)
@@ -110,17 +113,6 @@ def best_starts(problem: Problem, graph: EitherGraph, parts: Array, count: int) 
     ranks = [cost // 2 + penalty * over
              for cost, over in zip(costs.tolist(), above.tolist(), strict=True)]
     return [parts[each] for each in sorted(range(len(parts)), key=ranks.__getitem__)[:count]]
-
-
-def _rank(outcome: RefinementOutcome) -> tuple[int, int]:
-    """Return the key of comparisons; smaller is better."""
-    return -outcome["balanced"], outcome["cut"]
-
-
-def _rank_of_anchored(coarsest: Graph) -> Callable[[RefinementOutcome], tuple[int, int]]:
-    """Return the same key with a cost of overload, for partitions that differ much in balance."""
-    penalty = _cost_of_overload(coarsest)
-    return lambda outcome: (0, outcome["cut"] + penalty * max(0, outcome["overload"]))
 
 
 def _cost_of_overload(graph: EitherGraph) -> int:

@@ -240,6 +240,11 @@ class Trace:
         counters = self.space.counters
         return {"launches": counters.launches, "synchronizations": counters.synchronizations}
 
+    def read_times(self) -> None:
+        """Read the times of the work so far, most of them while the device does the rest."""
+        if not self._is_elsewhere:
+            self._settle_works(len(self._works))
+
     def _settle(self) -> None:
         """Read the times and outcomes of the work so far."""
         self._settle_works(len(self._works))

@@ -205,7 +205,9 @@ def partition_multilevel(problem: Problem, recipe: Recipe) -> Array:
     if trivial is not None and (problem.num_blocks == 1 or alike):
         problem.trace.ended = "optimum"
         return trivial
-    return search_multilevel(problem, replace(recipe, swaps=not problem.objective.rules.is_cut))
+    if not problem.objective.rules.is_cut:
+        recipe = replace(recipe, swaps=True)
+    return search_multilevel(problem, recipe)
 
 
 def search_multilevel(problem: Problem, recipe: Recipe) -> Array:
@@ -253,6 +255,7 @@ def walk_of(problem: Problem, recipe: Recipe) -> Walk:
                 problem.evaluation.begin(problem.graph, best, problem.num_blocks)
         if part is not None and recipe.combine is not None:
             return recipe.combine([part, best])
+        trace.read_times()
         found = Partition(best, outcome["balanced"], outcome["cut"])
         return _swapped(problem, found, seed) if recipe.swaps else found
 

@@ -154,16 +154,14 @@ def test_a_hierarchy_is_the_same_without_levels_at_once(
         monkeypatch.setattr(small_levels, "MAX_SIZES", sizes)
         return coarsen(space, graph, rule_for(graph, options), stop_at=20, max_kept=0.95, seed=3)
 
-    class Fewer(level_loop.WhenToEnd):
-        """Ends of runs that have space for a share of the arcs."""
-
-        def __init__(self, stop_at: int, max_kept: float, levels: int, vertices: int,
-                     arcs: int) -> None:
-            super().__init__(stop_at, max_kept, levels, vertices, max(int(space_for * arcs), 500))
+    def with_less_space(stop_at: int, max_kept: float, most_levels: int, vertices: int,
+                        arcs: int) -> level_loop.WhenToEnd:
+        return level_loop.WhenToEnd(stop_at, max_kept, most_levels, vertices,
+                                    max(int(space_for * arcs), 500))
 
     expected = levels(0)
     if space_for < 1:
-        monkeypatch.setattr(small_levels, "WhenToEnd", Fewer)
+        monkeypatch.setattr(small_levels, "WhenToEnd", with_less_space)
     for most in (10**6, 600):
         found = levels(most)
         assert len(found) == len(expected) > 3

@@ -1,3 +1,4 @@
+from .best_of import BestOf as BestOf
 from .state import (
     MUCH_BETTER as MUCH_BETTER,
     Incumbent as Incumbent,

@@ -11,7 +11,7 @@ from portpart.algorithms.refinement import Figures, LevelWords, Piece, Recording
 from portpart.algorithms.refinement.incumbent.state import Incumbent, save_best
 from portpart.algorithms.refinement.moves import Moves, set_cost, set_weight
 from portpart.backends import language as kl
-from portpart.backends.programs import ExecutionSpace
+from portpart.backends.programs import Array, ExecutionSpace
 
 # The piece: start from the best partition, and keep it -----------------------------------------
 
@@ -57,6 +57,7 @@ class IncumbentSteps(Piece):
 
 
 NAMES = ("cut", "overload", "balanced", "iterations")
+CUT, OVERLOAD, BALANCED, ITERATIONS = range(len(NAMES))
 WORDS = len(NAMES)
 
 PAGE_LENGTH = 64
@@ -75,6 +76,12 @@ class RefinementOutcome(Mapping[str, int]):
 
     def __getitem__(self, name: str) -> int:
         return self._page.row(self._index)[NAMES.index(name)]
+
+    @property
+    def words(self) -> Array:
+        """The numbers in the space of the graph, in the order of their names.  Does not wait."""
+        begin = WORDS * self._index
+        return self._page.words[begin : begin + WORDS]
 
     def __iter__(self) -> Iterator[str]:
         return iter(NAMES)
@@ -108,7 +115,7 @@ class Outcomes:
 @kl.kernel
 def note_outcome(_, incumbent: Incumbent, figures: Figures, words):
     """Copy the words of an outcome, in the order of their names."""
-    words[0] = incumbent.best_cost
-    words[1] = incumbent.best_overload + figures.slack
-    words[2] = incumbent.best_is_balanced
-    words[3] = figures.iteration
+    words[CUT] = incumbent.best_cost
+    words[OVERLOAD] = incumbent.best_overload + figures.slack
+    words[BALANCED] = incumbent.best_is_balanced
+    words[ITERATIONS] = figures.iteration
