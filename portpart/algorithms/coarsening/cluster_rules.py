@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeGuard
 
 import numpy as np
 
@@ -13,7 +14,6 @@ from portpart.algorithms.coarsening.clustering import (
     cluster,
 )
 from portpart.algorithms.coarsening.clusters import Clusters
-from portpart.algorithms.coarsening.contraction import Guess, guess_of_clusters
 from portpart.algorithms.coarsening.hierarchy import MadeLevel
 from portpart.algorithms.coarsening.level_loop import MAX_LEVELS, ClusterLimit
 from portpart.algorithms.coarsening.options import ClusteringOptions
@@ -39,23 +39,11 @@ def is_skewed(graph: WithMeasures, factor: int = SKEW) -> bool:
 
 
 @dataclass(frozen=True)
-class ClustersOfLevels:
-    """The rule for clusters of each level.
+class ClustersOfLevels(SmallLevels):
+    """The rule for clusters of each level: of one, or of all below a small graph.
 
-    Attributes
-    ----------
-    limit : ClusterLimit
-    options : ClusteringOptions
-    proposal_rule : ProposalRule
-        The rule by which vertices find their proposals: `NetProposals` for hypergraphs.
-    guess : callable
-        A `Guess` of contractions.
+    It is also for hypergraphs, with `NetProposals`.
     """
-
-    limit: ClusterLimit
-    options: ClusteringOptions
-    proposal_rule: ProposalRule = HEAVY_ARCS
-    guess: Guess = guess_of_clusters
 
     def __call__(self, fine: Graph | Hypergraph, level_seed: int, label: Array | None) -> Clusters:
         """Return the clusters of a level."""
@@ -66,13 +54,10 @@ class ClustersOfLevels:
               weight_type: np.dtype, label: Array | None = None,
               max_levels: int = MAX_LEVELS) -> list[MadeLevel]:
         """Return the levels below a graph if it is small, as `SmallLevels.below` does."""
-        if not (isinstance(graph, Graph) and self.makes_levels(graph)):
-            return []
-        assert isinstance(self.proposal_rule, ArcProposals)
-        return SmallLevels(self.limit, self.options, self.proposal_rule, self.guess).below(
-            graph, seed, stop_at, max_kept, weight_type, label, max_levels)
+        return (super().below(graph, seed, stop_at, max_kept, weight_type, label, max_levels)
+                if self.makes_levels(graph) else [])
 
-    def makes_levels(self, graph: Graph | Hypergraph) -> bool:
+    def makes_levels(self, graph: Graph | Hypergraph) -> TypeGuard[Graph]:
         """Whether the levels below a graph are made at once."""
         return (isinstance(graph, Graph) and isinstance(self.proposal_rule, ArcProposals)
                 and is_small(graph))

@@ -14,9 +14,14 @@ from typing import Any
 import numpy as np
 
 from portpart.algorithms.coarsening.cluster_rounds import ISOLATED_KEYS
-from portpart.algorithms.coarsening.clustering import NO_LIMIT, ArcProposals
+from portpart.algorithms.coarsening.clustering import (
+    HEAVY_ARCS,
+    NO_LIMIT,
+    ArcProposals,
+    ProposalRule,
+)
 from portpart.algorithms.coarsening.clusters import Clusters, Members
-from portpart.algorithms.coarsening.contraction import Guess
+from portpart.algorithms.coarsening.contraction import Guess, guess_of_clusters
 from portpart.algorithms.coarsening.hierarchy import MadeLevel
 from portpart.algorithms.coarsening.level_loop import (
     LANES,
@@ -56,15 +61,16 @@ class SmallLevels:
     ----------
     limit : ClusterLimit
     options : ClusteringOptions
-    proposal_rule : ArcProposals
+    proposal_rule : ProposalRule
+        The rule by which vertices find their proposals: `ArcProposals` here.
     guess : callable
         A `Guess` of contractions.
     """
 
     limit: ClusterLimit
     options: ClusteringOptions
-    proposal_rule: ArcProposals
-    guess: Guess
+    proposal_rule: ProposalRule = HEAVY_ARCS
+    guess: Guess = guess_of_clusters
 
     def below(self, graph: Graph, seed: int, stop_at: int, max_kept: float, weight_type: np.dtype,
               label: Array | None = None, max_levels: int = MAX_LEVELS) -> list[MadeLevel]:
@@ -99,18 +105,19 @@ class SmallLevels:
 
     def _run(self, graph: Graph, sizes: FineSizes, kept: KeptLevels, end: WhenToEnd, seed: int,
              label: Array | None) -> None:
-        space, n, weighs = graph.space, graph.num_vertices, self.proposal_rule.with_total
+        space, n, rule = graph.space, graph.num_vertices, self.proposal_rule
+        assert isinstance(rule, ArcProposals)
+        total = graph.total_arc_weight if rule.with_total else 0
         present = PresentLevel.outliving(
             space, sizes, label=None if label is None else space.copy(label)).with_words(
-            goes_on=1, vertices=n, seed=seed, total=graph.total_arc_weight if weighs else 0)
+            goes_on=1, vertices=n, seed=seed, total=total)
         space.parallel_for(n, copy_graph, graph.csr, present, kept, team=LANES)
         records: dict[str, Any] = {"kept": kept, "limit": self.limit, "when": end,
                                    "members": NO_MEMBERS, "present": present}
         limited = self.limit.highest < NO_LIMIT
         executable = space.cached_executable(
-            ("small levels", self.proposal_rule, sizes.sum_type, self.options, label is None,
-             limited),
-            lambda: record_levels(records, sizes, self.options, self.proposal_rule, limited,
+            ("small levels", rule, sizes.sum_type, self.options, label is None, limited),
+            lambda: record_levels(records, sizes, self.options, rule, limited,
                                   space.widest_team == 1))
         executable.run({**records, "count": kept.count}, n + ISOLATED_KEYS, sizes)
 
