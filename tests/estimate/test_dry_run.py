@@ -186,7 +186,7 @@ def test_a_larger_web_needs_nothing_but_what_was_compiled_ahead(monkeypatch):
     for call in compile_ahead.calls(["web"], ["default"]):
         dry_run(call.problem, call.run, call.config, space)
     monkeypatch.setattr(space, "once", lambda kind, call: None)
-    portpart.partition(generators.rmat(18).to(space), 64)  # most of its levels are small
+    portpart.partition(generators.rmat(18).to(space), 64)  # its finest levels are not small
     assert len([words for words in space.used if words.startswith("(")]) > 5
     assert not space.missing
 

@@ -46,7 +46,7 @@ class BestOf:
 
 @kl.device
 def cost_with_overload(words, penalty):
-    """Return the cut plus the cost of overload; a product may exceed 64 bits."""
+    """Return the cut plus the cost of overload, rounded: it may exceed 64 bits."""
     overload = max(kl.int64(0), words[OVERLOAD])
     return kl.float64(words[CUT]) + kl.float64(penalty) * kl.float64(overload)
 
