@@ -86,9 +86,16 @@ class GrowingOptions:
     max_moves_for_many: int | None = option(
         None, "Maximum number of moves in a refinement pass for more than 32 blocks, because moves "
         "are sequential.", min=1)
+    slack_for_many: float = option(
+        0.5, "Share of the slack of refinement that blocks have, if more than 32; not for "
+        "mappings.", min=0, max=1)
     twice_up_to: int = option(
         0, "For at most this number of blocks there are twice as many attempts at each bisection, "
         "and twice as many are refined.", min=0)
+
+    def slack(self, num_blocks: int, of_refinement: int) -> int:
+        """Return the weight that blocks may have above their limits."""
+        return int(self.slack_for_many * of_refinement) if num_blocks > MANY_BLOCKS else 0
 
     def candidates_on(self, depth: int) -> int:
         """Candidates on the graph that is `depth` levels below the finest."""

@@ -59,7 +59,7 @@ AnyLevel = Level[Graph] | Level[Hypergraph]
 
 
 def grown_parts(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, seed: int,
-                splits: Splits | None = None) -> Array:
+                splits: Splits | None = None, slack: int = 0) -> Array:
     """Return partitions that are grown on one or several hierarchies.
 
     On one hierarchy these are the best ones, best first; on several hierarchies all of them.
@@ -71,7 +71,10 @@ def grown_parts(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, s
     ----------
     splits : tuple of numpy.ndarray, optional
         Bisections down to single blocks, as returned by `splits_of`.
+    slack : int, optional
+        Weight that blocks may have above their limits.
     """
+    limits = balance.limits + slack
     goals = np.ones(balance.num_blocks) if balance.shares is None else balance.shares
     plain = plain_graph(coarsest)
     found: list[Array] = []
@@ -81,7 +84,7 @@ def grown_parts(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, s
         first, end = (wanted * i // len(ways) for i in (number, number + 1))
         for begin in range(first, end, copies):
             count = min(copies, end - begin)
-            found.append(_grown_on_copies(coarsest, plain, count, goals, balance, way,
+            found.append(_grown_on_copies(coarsest, plain, count, goals, limits, way,
                                           (seed + begin) % 2**63, splits))
     return found[0] if len(found) == 1 else stacked(coarsest.space, [*chain(*found)])
 
@@ -92,10 +95,10 @@ def max_copies(num_arcs: int) -> int:
 
 
 def _grown_on_copies(coarsest: AnyGraph, plain: Graph, count: int, goals: np.ndarray,
-                     balance: Balance, options: GrowingOptions, seed: int,
+                     limits: np.ndarray, options: GrowingOptions, seed: int,
                      splits: Splits | None) -> Array:
     """Return partitions grown on one hierarchy of `count` copies, in the order of the copies."""
-    space, n, k = coarsest.space, coarsest.num_vertices, balance.num_blocks
+    space, n, k = coarsest.space, coarsest.num_vertices, len(limits)
     label = repeated(space, space.full(n, 0, np.int32), count, k) if count > 1 else None
     levels = levels_below(copies_of(plain, count), options, seed, count * options.min_vertices,
                           label)
@@ -107,7 +110,7 @@ def _grown_on_copies(coarsest: AnyGraph, plain: Graph, count: int, goals: np.nda
         shown = with_nets(coarsest, count, levels, options)
     splits = (bisections_into_halves(k, count) if splits is None else
               splits_side_by_side(splits, count, k))
-    found = grown_on(shown, np.tile(goals, count), np.tile(balance.limits, count), options, seed,
+    found = grown_on(shown, np.tile(goals, count), np.tile(limits, count), options, seed,
                      splits, labels, count)
     return found if count == 1 else _of_copies(space, found.reshape(-1), n, count, k)
 
@@ -208,24 +211,26 @@ def number_from_zero(i, parts, n, count, num_blocks, result):
 
 
 def greedy_start_in_groups(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, seed: int,
-                           fixed: Array, plain: Callable[[], Graph]) -> Array:
+                           fixed: Array, plain: Callable[[], Graph], slack: int = 0) -> Array:
     """Return grown partitions that respect fixed vertices; none below two blocks with capacity.
 
     Parameters
     ----------
     plain : callable
         Returns the coarsest graph, or the clique graph of the coarsest hypergraph.
+    slack : int, optional
+        Weight that blocks may have above their limits.
     """
     space = coarsest.space
     if space.is_dry_run:
-        return grown_parts(coarsest, balance, options, seed)
+        return grown_parts(coarsest, balance, options, seed, slack=slack)
     anchors = space.to_host(fixed)
     left = FreeCapacity.of(anchors, host_vertex_weights(coarsest), balance.limits)
     if len(left.wide) < 2:
         return NO_PARTS
     inner, free = induced(coarsest, fixed, FREE)
     found = grown_parts(inner, balance_of(left.wanted[left.wide], inner.total_vertex_weight),
-                        options, seed)
+                        options, seed, slack=slack)
     matrix = plain().to_scipy() if left.have_neighbours else None
     wide = left.wide.astype(np.int32)
     names, parts = space.asarray(wide), list[Array]()

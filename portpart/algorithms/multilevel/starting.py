@@ -150,7 +150,7 @@ def start_from_pool(problem: Problem, options: InitialOptions,
             return (placed(part.reshape(1, -1))[0] for part in parts)
 
         plain = cache(lambda: plain_graph(coarsest))
-        grown = _grown(coarsest, balance, options, wanted, seed, plain)
+        grown = _grown(coarsest, balance, options, wanted, seed, plain, refiner.slack_on(coarsest))
         if len(grown):
             growing = _growing(options, balance).for_blocks(balance.num_blocks)
             count = min(growing.refined, len(grown))
@@ -183,14 +183,18 @@ def _beside_old(problem: Problem, parts: Iterable[Array], wanted: Constraints,
 
 
 def _grown(coarsest: AnyGraph, balance: Balance, options: InitialOptions, wanted: Constraints,
-           seed: int, plain: Callable[[], Graph]) -> Array:
-    """Return grown partitions; none if growing is disabled or impossible."""
+           seed: int, plain: Callable[[], Graph], slack: int) -> Array:
+    """Return grown partitions; none if growing is disabled or impossible.
+
+    Blocks may exceed their limits by a share of `slack`, that of refinement.
+    """
     if not options.grows or coarsest.num_vertices > MAX_GROWN:
         return NO_PARTS
     growing = _growing(options, balance)
+    slack = growing.slack(balance.num_blocks, slack)
     if wanted.fixed is not None:
-        return greedy_start_in_groups(coarsest, balance, growing, seed, wanted.fixed, plain)
-    return grown_parts(coarsest, balance, growing, seed)
+        return greedy_start_in_groups(coarsest, balance, growing, seed, wanted.fixed, plain, slack)
+    return grown_parts(coarsest, balance, growing, seed, slack=slack)
 
 
 def _growing(options: InitialOptions, balance: Balance) -> GrowingOptions:

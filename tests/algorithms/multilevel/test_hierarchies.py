@@ -1,4 +1,4 @@
-"""Starts on several hierarchies side by side, and which of them are refined."""
+"""Starts on one or several hierarchies: their limits, and which of them are refined."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from portpart import backends
+from portpart import backends, generators
 from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.multilevel import greedy_start
 from portpart.algorithms.multilevel.greedy_start import grown_parts
@@ -20,6 +20,7 @@ from portpart.algorithms.objectives.limits import Balance
 from portpart.algorithms.objectives.net_cost import net_objective
 from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.copies import copies_of
+from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph
 from tests import oracles
 from tests.helpers.graphs import random_graph
@@ -131,6 +132,27 @@ def test_many_blocks_have_options_of_their_own(k: int, hierarchies: int, net_lev
                     refined_for_many=None)
     assert given.num_hierarchies(k) == min(16, 512 // k)
     assert (given.for_blocks(k).net_levels, given.for_blocks(k).refined) == (1, 2)
+
+
+def grown_with_slack(space: ExecutionSpace, slack: int) -> tuple[list[np.ndarray], int]:
+    """Partitions of a grid of vertices of weights 4 to 12, and the most weight above a limit."""
+    grid, k = generators.grid_2d(30), 40
+    weights = 4 + np.arange(grid.num_vertices) * 7 % 9
+    graph = Graph(grid.offsets, grid.targets, None, weights, grid.space).to(space)
+    mean = int(weights.sum()) // k
+    parts = [oracles.host(part) for part in grown_parts(
+        graph, Balance(k, mean + 3, mean), GrowingOptions(), 1, slack=slack)]
+    heaviest = max(int(np.bincount(part, weights, k).max()) for part in parts)
+    return parts, heaviest - (mean + 3)
+
+
+def test_blocks_exceed_their_limits_by_the_slack_at_most(space: ExecutionSpace) -> None:
+    exact, above = grown_with_slack(space, 0)
+    assert above <= 0
+    wider, above = grown_with_slack(space, 6)
+    assert 0 < above <= 6
+    for slack, parts in ((0, exact), (6, wider)):
+        assert np.array_equal(parts, grown_with_slack(reference(), slack)[0])
 
 
 def test_one_hierarchy_is_what_there_was_without() -> None:
