@@ -94,7 +94,7 @@ class GrowingOptions:
         "and twice as many are refined.", min=0)
 
     def slack(self, num_blocks: int, of_refinement: int) -> int:
-        """Return the weight that blocks may have above their limits."""
+        """Return the weight that blocks may have above their limits, given that of refinement."""
         return int(self.slack_for_many * of_refinement) if num_blocks > MANY_BLOCKS else 0
 
     def candidates_on(self, depth: int) -> int:

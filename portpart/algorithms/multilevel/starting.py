@@ -183,15 +183,12 @@ def _beside_old(problem: Problem, parts: Iterable[Array], wanted: Constraints,
 
 
 def _grown(coarsest: AnyGraph, balance: Balance, options: InitialOptions, wanted: Constraints,
-           seed: int, plain: Callable[[], Graph], slack: int) -> Array:
-    """Return grown partitions; none if growing is disabled or impossible.
-
-    Blocks may exceed their limits by a share of `slack`, that of refinement.
-    """
+           seed: int, plain: Callable[[], Graph], slack_of_refinement: int) -> Array:
+    """Return grown partitions; none if growing is disabled or impossible."""
     if not options.grows or coarsest.num_vertices > MAX_GROWN:
         return NO_PARTS
     growing = _growing(options, balance)
-    slack = growing.slack(balance.num_blocks, slack)
+    slack = growing.slack(balance.num_blocks, slack_of_refinement)
     if wanted.fixed is not None:
         return greedy_start_in_groups(coarsest, balance, growing, seed, wanted.fixed, plain, slack)
     return grown_parts(coarsest, balance, growing, seed, slack=slack)

@@ -16,12 +16,21 @@ from portpart.graphs.graph import Graph
 
 @pytest.fixture
 def grown(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
-    """The mean weight of a vertex, and the slack, each time that partitions are grown."""
-    seen: list[tuple[int, int]] = []
+    """The mean weight of a vertex of the coarsest graph, and the slack, each time that partitions
+    are grown.
+    """
+    seen, means = list[tuple[int, int]](), list[int]()
+    grow = starting._grown
 
-    def watched(coarsest: Graph, *args: Any, slack: int = 0) -> Any:
-        seen.append((coarsest.total_vertex_weight // coarsest.num_vertices, slack))
-        return grown_parts(coarsest, *args, slack=slack)
+    def begun(coarsest: Graph, *args: Any) -> Any:
+        means.append(coarsest.total_vertex_weight // coarsest.num_vertices)
+        return grow(coarsest, *args)
+
+    def watched(graph: Graph, *args: Any, slack: int = 0) -> Any:
+        seen.append((means[-1], slack))
+        return grown_parts(graph, *args, slack=slack)
+
+    monkeypatch.setattr(starting, "_grown", begun)
 
     monkeypatch.setattr(starting, "grown_parts", watched)
     monkeypatch.setattr(greedy_start, "grown_parts", watched)
