@@ -60,6 +60,7 @@ class Passes(Words):
     stall_limit: int
     max_moves: int  # of a pass
     refined_trials: int  # attempts at a bisection that are refined
+    balances: int  # 1 if the better balanced of equal cuts is kept, else 0
 
 
 class BisectionWords(BisectionSizes, Recursion, Keys, Passes):

@@ -86,16 +86,29 @@ class GrowingOptions:
     max_moves_for_many: int | None = option(
         None, "Maximum number of moves in a refinement pass for more than 32 blocks, because moves "
         "are sequential.", min=1)
-    slack_for_many: float = option(
-        0.5, "Share of the slack of refinement that blocks have, if more than 32; not for "
-        "mappings.", min=0, max=1)
+    slack: float = option(
+        0.75, "Share of the slack of refinement that more than two blocks have; not for mappings.",
+        min=0, max=1)
+    slack_for_many: float | None = option(
+        None, "The same for more than 32 blocks, if different.", min=0, max=1)
+    balanced: bool = option(
+        True, "Whether refinement keeps the better balanced of equal cuts, for more than two "
+        "blocks.")
     twice_up_to: int = option(
         0, "For at most this number of blocks there are twice as many attempts at each bisection, "
         "and twice as many are refined.", min=0)
 
-    def slack(self, num_blocks: int, of_refinement: int) -> int:
+    def slack_of_blocks(self, num_blocks: int, of_refinement: int) -> int:
         """Return the weight that blocks may have above their limits, given that of refinement."""
-        return int(self.slack_for_many * of_refinement) if num_blocks > MANY_BLOCKS else 0
+        if num_blocks <= 2:
+            return 0
+        if num_blocks <= MANY_BLOCKS or self.slack_for_many is None:
+            return int(self.slack * of_refinement)
+        return int(self.slack_for_many * of_refinement)
+
+    def balances(self, num_blocks: int) -> bool:
+        """Whether the better balanced of equal cuts is kept."""
+        return self.balanced and num_blocks > 2
 
     def candidates_on(self, depth: int) -> int:
         """Candidates on the graph that is `depth` levels below the finest."""
@@ -174,7 +187,8 @@ class GrowingOptions:
 GROWING_ON_NETS = GrowingOptions(
     hierarchies=16, hierarchies_for_many=4, candidates=16, refined=2, refined_for_many=1,
     shrink=3.0, shrink_for_many=6.0, net_levels_for_many=2, min_vertices=32, finest_passes=1,
-    stall_limit=10, max_moves_for_many=16, max_net_size=128)
+    stall_limit=10, max_moves_for_many=16, max_net_size=128, slack=0.0, slack_for_many=0.5,
+    balanced=False)
 """For hypergraphs: their hierarchies differ more, and partitions differ more in quality."""
 
 

@@ -122,23 +122,41 @@ def may_improve(moves, stall_limit, gain_sum, square_sum):
 
 
 @kl.device
+def is_better(excess_now, cut, distance, best_excess, best_cut, best_distance):
+    """Whether a bisection is better than another: by excess, by cut, by distance from its goal."""
+    better = excess_now < best_excess
+    if excess_now == best_excess:
+        better = cut < best_cut or (cut == best_cut and distance < best_distance)
+    return better
+
+
+@kl.device
+def make_move(number, p, here, bisection: Bisection, graph: Csr, candidates: Candidates,
+              attempts: AttemptScratch, rule: GainRule):
+    """Move the vertex at position p from side `here`, and note the position under the number."""
+    move(p, here, -1, bisection, graph, candidates, attempts, rule)
+    attempts.moves[bisection.own + bisection.lower + number] = kl.int32(p)
+    return p
+
+
+@kl.device
 def one_pass(limits: SideLimits, bisection: Bisection, graph: Csr, candidates: Candidates,
              attempts: AttemptScratch, passes: Passes, rule: GainRule):
     """Move vertices one by one; return the number of moves, and of the moves to keep."""
     size = bisection.upper - bisection.lower
     end = min(size, passes.max_moves)
-    stall_limit = passes.stall_limit
     weight = attempts.totals[bisection.totals + BisectionTotals.weight]
     count = attempts.totals[bisection.totals + BisectionTotals.count]
     cut = attempts.totals[bisection.totals + BisectionTotals.cut]
     best_excess = excess(weight, count, size, limits)
     best_cut = cut
+    best_distance = passes.balances * abs(weight - limits.goal)
     made = kl.int64(0)
     kept = kl.int64(0)
     gain_sum = kl.float64(0)
     square_sum = kl.float64(0)
     kl.team_sync()
-    while made < end and may_improve(made - kept, stall_limit, gain_sum, square_sum):
+    while made < end and may_improve(made - kept, passes.stall_limit, gain_sum, square_sum):
         chosen = next_move(weight, count, limits, bisection, graph, candidates, attempts)
         if chosen == LOWEST:
             break
@@ -151,13 +169,14 @@ def one_pass(limits: SideLimits, bisection: Bisection, graph: Csr, candidates: C
         cut -= gain
         gain_sum += kl.float64(gain)
         square_sum += kl.float64(gain) * kl.float64(gain)
-        move(p, here, -1, bisection, graph, candidates, attempts, rule)
-        attempts.moves[bisection.own + bisection.lower + made] = kl.int32(p)
+        make_move(made, p, here, bisection, graph, candidates, attempts, rule)
         made += 1
         now = excess(weight, count, size, limits)
-        if now < best_excess or (now == best_excess and cut < best_cut):
+        distance = passes.balances * abs(weight - limits.goal)
+        if is_better(now, cut, distance, best_excess, best_cut, best_distance):
             best_excess = now
             best_cut = cut
+            best_distance = distance
             kept = made
             gain_sum = kl.float64(0)
             square_sum = kl.float64(0)

@@ -52,7 +52,7 @@ class IntegratedConfig:
         ClusteringOptions(),
         "Merging by clusters; None: by pairs of high rating, as in the paper.")
     initial: GrowingOptions = option(
-        GrowingOptions(refined=1, candidates=4, max_candidates=16),
+        GrowingOptions(refined=1, candidates=4, max_candidates=16, balanced=False),
         "Mappings of the coarsest graph, by bisections along the hierarchy.")
     refinement: multilevel.ScheduleOptions = option(
         multilevel.ScheduleOptions(
@@ -68,7 +68,7 @@ class IntegratedConfig:
 
 
 STRONG = changed(IntegratedConfig(), {
-    "initial": GrowingOptions(refined=8, candidates=8, max_candidates=16),
+    "initial": GrowingOptions(refined=8, candidates=8, max_candidates=16, balanced=False),
     "refinement.temperatures": (0.75, 0.5, 0.25),
     "refinement.finest_temperatures": (0.75, 0.25),
     "refinement.coarse_once_above": None,
@@ -83,7 +83,7 @@ PRESETS = {
     "paper": changed(IntegratedConfig(), {
         "coarsening": CoarseningOptions(coarsest_per_block=8, min_coarsest=0, max_coarsest=2**30),
         "clustering": None,
-        "initial": GrowingOptions().of_one(),
+        "initial": GrowingOptions(balanced=False).of_one(),
         "refinement.temperatures": (0.0,),
         "refinement.finest_temperatures": (0.0,),
         "refinement.coarse": RefinementOptions(weak_again=True, leave_by="loss", slack=0),

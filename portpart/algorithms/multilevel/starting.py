@@ -188,7 +188,7 @@ def _grown(coarsest: AnyGraph, balance: Balance, options: InitialOptions, wanted
     if not options.grows or coarsest.num_vertices > MAX_GROWN:
         return NO_PARTS
     growing = _growing(options, balance)
-    slack = growing.slack(balance.num_blocks, slack_of_refinement)
+    slack = growing.slack_of_blocks(balance.num_blocks, slack_of_refinement)
     if wanted.fixed is not None:
         return greedy_start_in_groups(coarsest, balance, growing, seed, wanted.fixed, plain, slack)
     return grown_parts(coarsest, balance, growing, seed, slack=slack)

@@ -97,9 +97,23 @@ def place_of(alone, first, apart: kl.StaticValue):
 
 
 @kl.device
+def add_to_first(blocks, connection, place, connections: ConnectivityTable):
+    """Add a weight to the first of these blocks, if there is one; return the others.
+
+    There is no branch: most nets lead to one other block, or to none.
+    """
+    first = kl.ctz(blocks) & (BITS - 1)
+    connections.weights[place + first] += connection * kl.int64(blocks != 0)
+    return blocks & (blocks - kl.uint64(1))
+
+
+@kl.device
 def add_nets_of_lane(begin, end, here, first, graph: NetRows, connections: ConnectivityTable,
                      net_cost: kl.StaticValue, apart: kl.StaticValue):
-    """Add up the connectivity of a vertex net by net; return the weight of nets that stay."""
+    """Add up the connectivity of a vertex net by net; return the weight of nets that stay.
+
+    All nets that stay lead to block `here`, and no others do.  So its sum is that weight.
+    """
     bit = bit_of(here)
     staying = kl.int64(0)
     for place in range(begin, end):
@@ -108,9 +122,12 @@ def add_nets_of_lane(begin, end, here, first, graph: NetRows, connections: Conne
         alone = graph.sets.bits[2 * net + 1] & bit
         blocks = kl.uint64(graph.sets.bits[2 * net] & ~alone)
         connection = connection_to_others(blocks, weight, net_cost)
+        sums = place_of(alone, first, apart)
+        others = kl.uint64(add_to_first(blocks & ~bit, connection, sums, connections))
         if connection != 0:
-            add_to_blocks(blocks, connection, place_of(alone, first, apart), connections)
+            add_to_blocks(others, connection, sums, connections)
         staying += connection * kl.int64(alone == 0)
+    connections.weights[place_of(kl.uint64(0), first, apart) + here] += staying
     return staying
 
 

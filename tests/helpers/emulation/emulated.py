@@ -293,6 +293,7 @@ def _divided_by_ranks(space: ExecutionSpace, case: Case) -> np.ndarray:
     rule = EAGER if case.proposal == "moved" else None
     config = changed(PortpartConfig(), {
         "coarsening.min_coarsest": 8, "coarsening.coarsest_per_block": 2,
+        "initial.growing.slack": 0.0,
         "refinement.coarse": RefinementOptions(weak_limit=1, iteration_limit=6),
         "refinement.finest": RefinementOptions(weak_limit=1, iteration_limit=6)})
     config = changed(config, dict(case.changes))
