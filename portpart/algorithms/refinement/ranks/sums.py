@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from portpart.algorithms.refinement import BUCKETS, Figures, Piece, Recording, gains
 from portpart.algorithms.refinement.blocks import Blocks
@@ -19,7 +20,9 @@ from portpart.algorithms.refinement.rebalancing import (
     THRESHOLD_TEAM,
     Rebalancing,
     RebalancingSteps,
+    When,
     bucket_for,
+    list_others,
     put_behind,
     set_threshold,
 )
@@ -128,19 +131,32 @@ class RankRebalancingSteps(RebalancingSteps):
 
     layout: MailLayout | None = None
 
-    def _set_thresholds(self, this: Recording) -> None:
+    def _rate_others(self, this: Recording) -> None:
+        """Rate the rest of the boundary if the movable vertices are not enough.
+
+        Sums are made in any case, so that the host need not know.
+        """
+        when = partial(this.program.if_nonzero, this.run.level.short)
+        with when(), this.program.side_by_side():
+            list_others(this)
+        self._rate(this, when)
+
+    def _set_thresholds(self, this: Recording, when: When) -> None:
         """Record one sum for buckets, and one for the sub-buckets of one bucket per block."""
         program, level, own = this.program, this.run.level, this.run.rebalancing
         totals = program.records["totals"]
         assert isinstance(totals, RankTotals)
-        program.launch(level.blocks, copy_buckets, team=THRESHOLD_TEAM)
+        with when():
+            program.launch(level.blocks, copy_buckets, team=THRESHOLD_TEAM)
         program.all_reduce(totals.buckets, 0, totals.num_buckets)
-        program.launch(level.blocks, copy_sub_buckets, team=THRESHOLD_TEAM)
+        with when():
+            program.launch(level.blocks, copy_sub_buckets, team=THRESHOLD_TEAM)
         program.all_reduce(totals.sub_buckets, 0, totals.num_sub_buckets)
-        program.launch(level.blocks, place_sub_buckets, team=THRESHOLD_TEAM)
-        program.launch(level.blocks, set_threshold, team=THRESHOLD_TEAM,
-                       rebalancing=own.replaced(bucket_weight=totals.buckets,
-                                                slot_weight=totals.slots))
+        with when():
+            program.launch(level.blocks, place_sub_buckets, team=THRESHOLD_TEAM)
+            program.launch(level.blocks, set_threshold, team=THRESHOLD_TEAM,
+                           rebalancing=own.replaced(bucket_weight=totals.buckets,
+                                                    slot_weight=totals.slots))
 
     def _leave_strongly(self, this: Recording) -> None:
         """Record how vertices leave in the order of one device."""

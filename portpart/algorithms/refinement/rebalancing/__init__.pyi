@@ -11,7 +11,12 @@ from .rule import (
     set_threshold as set_threshold,
 )
 from .state import STAYS as STAYS, Rebalancing as Rebalancing, tile_of as tile_of
-from .steps import THRESHOLD_TEAM as THRESHOLD_TEAM, RebalancingSteps as RebalancingSteps
+from .steps import (
+    THRESHOLD_TEAM as THRESHOLD_TEAM,
+    RebalancingSteps as RebalancingSteps,
+    When as When,
+    list_others as list_others,
+)
 from .strong import (
     evict_strongly as evict_strongly,
     keep_above_threshold as keep_above_threshold,

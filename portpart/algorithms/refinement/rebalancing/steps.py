@@ -5,6 +5,8 @@ docs/pieces.md has a picture of its states.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,6 +27,9 @@ GATHERING_TEAM = 32
 
 THRESHOLD_TEAM = 32
 """Number of lanes that scan the buckets of a block."""
+
+When = Callable[[], AbstractContextManager[object]]
+"""Returns a context for launches: of a branch, or of none."""
 
 
 @dataclass(frozen=True)
@@ -57,29 +62,37 @@ class RebalancingSteps(Piece):
         with program.side_by_side():
             if self.rule.rates_boundary:
                 program.launch(level.movable, eviction.list_movable_candidates)
-                _list_others(this)
+                list_others(this)
             program.launch(level.swept, eviction.list_all_candidates, team=GATHERING_TEAM)
         self._rate(this)
         if self.rule.rates_boundary:
-            with program.if_nonzero(level.short):
-                with program.side_by_side():
-                    _list_others(this)
-                self._rate(this)
+            self._rate_others(this)
         self._leave(this)
 
-    def _rate(self, this: Recording) -> None:
-        """Rate candidates that have only been listed, and set the thresholds."""
-        program, level = this.program, this.run.level
-        if self.rule.rates_boundary:
-            with program.if_nonzero(level.batches):
-                program.launch(level.candidates, eviction.rate_gathered)
-        launch_by_degree(this, level.unrated, level.unrated_hubs,
-                         ByDegree(eviction.Rated(self.rule), UNRATED, this.rules))
-        self._set_thresholds(this)
+    def _rate_others(self, this: Recording) -> None:
+        """Rate the rest of the boundary if the movable vertices are not enough."""
+        with this.program.if_nonzero(this.run.level.short):
+            with this.program.side_by_side():
+                list_others(this)
+            self._rate(this)
 
-    def _set_thresholds(self, this: Recording) -> None:
+    def _rate(self, this: Recording, when: When = nullcontext) -> None:
+        """Rate candidates that have only been listed, and set the thresholds; in a context that
+        `when` returns, each time.
+        """
+        program, level = this.program, this.run.level
+        with when():
+            if self.rule.rates_boundary:
+                with program.if_nonzero(level.batches):
+                    program.launch(level.candidates, eviction.rate_gathered)
+            launch_by_degree(this, level.unrated, level.unrated_hubs,
+                             ByDegree(eviction.Rated(self.rule), UNRATED, this.rules))
+        self._set_thresholds(this, when)
+
+    def _set_thresholds(self, this: Recording, when: When) -> None:
         """Record how the last slot that leaves each block is found."""
-        this.program.launch(this.run.level.blocks, set_threshold, team=THRESHOLD_TEAM)
+        with when():
+            this.program.launch(this.run.level.blocks, set_threshold, team=THRESHOLD_TEAM)
 
     def _leave(self, this: Recording) -> None:
         """Record how vertices up to the thresholds leave: strongly or weakly."""
@@ -99,7 +112,7 @@ class RebalancingSteps(Piece):
         """Shift the positions of tiles by the weight that leaves other ranks, if there are any."""
 
 
-def _list_others(this: Recording) -> None:
+def list_others(this: Recording) -> None:
     """List boundary vertices that are not movable, or gather them from a long list."""
     this.program.launch(this.run.level.single, eviction.list_other_candidates)
     this.program.launch(this.run.level.batches, eviction.gather_other_candidates,
