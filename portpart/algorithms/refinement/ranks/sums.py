@@ -134,7 +134,8 @@ class RankRebalancingSteps(RebalancingSteps):
     def _rate_others(self, this: Recording) -> None:
         """Rate the rest of the boundary if the movable vertices are not enough.
 
-        Sums are made in any case, so that the host need not know.
+        Sums are made in any case, so that the host need not know; if they are enough, nothing uses
+        these sums.
         """
         when = partial(this.program.if_nonzero, this.run.level.short)
         with when(), this.program.side_by_side():

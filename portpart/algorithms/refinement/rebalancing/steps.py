@@ -77,8 +77,9 @@ class RebalancingSteps(Piece):
             self._rate(this)
 
     def _rate(self, this: Recording, when: When = nullcontext) -> None:
-        """Rate candidates that have only been listed, and set the thresholds; in a context that
-        `when` returns, each time.
+        """Rate candidates that have only been listed, and set the thresholds.
+
+        All launches are in contexts that `when` returns; sums over ranks are not.
         """
         program, level = this.program, this.run.level
         with when():
