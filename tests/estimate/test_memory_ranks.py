@@ -25,12 +25,15 @@ SOME = Fold(20_000, 10**7)
 ON_BAND = changed(PRESETS["strong"], {"flows.max_vertices": 20_000})
 """The finest level has flows on its band, as with `strong` if it has more than 2^22 vertices."""
 
+EXACT = changed(ON_BAND, {"initial.growing.slack": 0.0, "initial.growing.balanced": False})
+"""The same from other starts: how much a band takes depends on the partition."""
+
 
 @pytest.mark.parametrize(("family", "side", "k", "config", "size"), [
     *((family, side, 8, PRESETS["fast"], size)
       for family, side in (("mesh", 220), ("cube", 37), ("random", 220)) for size in (2, 4)),
     ("cube", 32, 8, PRESETS["strong"], 4), ("random", 160, 8, PRESETS["best"], 2),
-    ("cube", 32, 12, ON_BAND, 4)])
+    ("cube", 32, 12, ON_BAND, 4), ("cube", 32, 8, EXACT, 4)])
 def test_a_rank_takes_what_is_estimated_within_a_tenth(
     family: str, side: int, k: int, config: PortpartConfig, size: int,
     monkeypatch: pytest.MonkeyPatch

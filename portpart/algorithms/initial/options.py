@@ -100,11 +100,7 @@ class GrowingOptions:
 
     def slack_of_blocks(self, num_blocks: int, of_refinement: int) -> int:
         """Return the weight that blocks may have above their limits, given that of refinement."""
-        if num_blocks <= 2:
-            return 0
-        if num_blocks <= MANY_BLOCKS or self.slack_for_many is None:
-            return int(self.slack * of_refinement)
-        return int(self.slack_for_many * of_refinement)
+        return int(self.for_blocks(num_blocks).slack * of_refinement) if num_blocks > 2 else 0
 
     def balances(self, num_blocks: int) -> bool:
         """Whether the better balanced of equal cuts is kept."""
@@ -149,7 +145,8 @@ class GrowingOptions:
             return self
         given: dict[str, Any] = {
             "refined": self.refined_for_many, "net_levels": self.net_levels_for_many,
-            "candidates": self.candidates_for_many, "min_vertices": self.min_vertices_for_many}
+            "candidates": self.candidates_for_many, "min_vertices": self.min_vertices_for_many,
+            "slack": self.slack_for_many}
         return replace(self, shrink=self.shrink_for_many,
                        **{name: value for name, value in given.items() if value is not None})
 

@@ -90,7 +90,7 @@ def test_limits_of_a_graph_that_is_not_coarsened_are_exact(grown: list[tuple[int
 
 def test_blocks_of_a_long_mesh_are_its_sections() -> None:
     """Without slack and balance, the last bisections of a strip are too heavy for one cut, and
-    blocks fall into pieces: 65 pieces of 60 edges for 16 blocks.
+    blocks fall into pieces.
     """
     strip = generators.grid_2d(4, 4_000)
     best = 15 * 4
