@@ -62,10 +62,12 @@ from .owners import (
     record_push as record_push,
 )
 from .ranks import (
+    Groups as Groups,
     Owners as Owners,
     counted as counted,
     even_borders as even_borders,
     grouped as grouped,
+    grouping as grouping,
     mark_number as mark_number,
     places_among_ranks as places_among_ranks,
     rank_of as rank_of,

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.communication import Communicator, Posting, TalkLeader
+from portpart.backends.communication import Communicator, Posting, TalkLeader, wait_of
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.primitives import mail
 from portpart.primitives.basic import gather, lower_bound
@@ -112,11 +112,14 @@ def held(comm: Communicator, space: ExecutionSpace, talk: Talk[Result]) -> Resul
     run = _Run(space, talk, comm.size)
     if isinstance(comm, TalkLeader):
         comm.hold(run)
+    begun = wait_of(comm)
     while not run.is_over:
-        message = run.message()
+        with space.while_waiting(begun()):  # the host reads nothing before messages have arrived
+            message = run.message()
         run.receive(*comm.post(message.send, message.numbers, message.allocate))
         if run.has_failed:
             comm.vote(run.problem)
+    begun()()
     return cast(Result, run.result)
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
 from portpart.backends import language as kl
@@ -37,8 +40,11 @@ are sorted by rank.
 """
 
 
-def grouped(space: ExecutionSpace, firsts: Array, size: int,
-            numbers: Array) -> tuple[Array, np.ndarray]:
+Groups = tuple[Array, np.ndarray]
+"""An order of numbers by rank, and how many numbers each rank has."""
+
+
+def grouped(space: ExecutionSpace, firsts: Array, size: int, numbers: Array) -> Groups:
     """Return numbers grouped by the rank whose range they are in, as an order.
 
     Waits for the device once.
@@ -56,28 +62,37 @@ def grouped(space: ExecutionSpace, firsts: Array, size: int,
     Returns
     -------
     array of int32
-        Places in `numbers`, those for rank 0 first; for each rank they are ascending.
+        Places in `numbers`, those for rank 0 first; for each rank they are in any order.
     numpy.ndarray of int64, shape (size,)
         How many there are for each rank.
     """
+    return grouping(space, firsts, size, numbers)()
+
+
+def grouping(space: ExecutionSpace, firsts: Array, size: int,
+             numbers: Array) -> Callable[[], Groups]:
+    """Begin to group numbers; return a function that waits and returns what `grouped` returns."""
     n = len(numbers)
     if not n:
-        return space.empty(0, np.int32), np.zeros(size, np.int64)
+        return lambda: (space.empty(0, np.int32), np.zeros(size, np.int64))
     if size > FEW_RANKS:
-        return _sorted_by_rank(space, firsts, size, numbers)
-    tiles = tiles_of(n)
-    ends, order, counts = space.allocate([(length, np.dtype(kind)) for length, kind in (
-        (size, np.int64), (n, np.int32), (size * tiles, np.int32))])
-    space.parallel_for(size * tiles, count_in_range, numbers, n, firsts, tiles, counts, team=TEAM)
-    places = offsets_from_counts(space, counts)
-    space.parallel_for(size * tiles, place_in_range, numbers, n, firsts, tiles, places, order, ends,
+        return partial(_sorted_by_rank, space, firsts, size, numbers)
+    tiles, counts = tiles_of(n), space.zeros(size, np.int64)
+    order, places = space.empty(n, np.int32), space.empty(size * tiles, np.int64)
+    space.parallel_for(size * tiles, count_in_range, numbers, n, firsts, tiles, counts, places,
                        team=TEAM)
-    found = space.to_host(ends)
-    return order[: int(found[-1])], np.diff(found, prepend=0)
+    space.parallel_for(size * tiles, place_in_range, numbers, n, firsts, tiles, counts, places,
+                       order, team=TEAM)
+    arrived = space.fetch(counts)
+
+    def wait() -> Groups:
+        found = arrived()
+        return order[: int(found.sum())], found
+
+    return wait
 
 
-def _sorted_by_rank(space: ExecutionSpace, firsts: Array, size: int,
-                    numbers: Array) -> tuple[Array, np.ndarray]:
+def _sorted_by_rank(space: ExecutionSpace, firsts: Array, size: int, numbers: Array) -> Groups:
     ranks = space.empty(len(numbers), np.int32)
     space.parallel_for(len(numbers), find_rank, numbers, firsts, size, ranks)
     ordered, order = sort_keys(space, ranks)
@@ -104,8 +119,10 @@ def find_rank(i, numbers, firsts, size, ranks):
 
 
 @kl.kernel
-def count_in_range(item, numbers, count, firsts, tiles, counts):
-    """counts[item] = how many numbers of a tile are in the range of a rank."""
+def count_in_range(item, numbers, count, firsts, tiles, counts, places):
+    """Count the numbers of a tile in the range of a rank: counts[rank] is their sum over tiles,
+    places[item] that of the tiles that were added before.  Atomic.
+    """
     rank = item // tiles
     first = kl.int64(firsts[rank])
     last = kl.int64(firsts[rank + 1])
@@ -115,18 +132,20 @@ def count_in_range(item, numbers, count, firsts, tiles, counts):
         total += kl.int64(numbers[i] >= first and numbers[i] < last)
     total = kl.team_sum(total)
     if kl.lane() == 0:
-        counts[item] = kl.int32(total)
+        places[item] = kl.atomic_add(counts, rank, total)
 
 
 @kl.kernel
-def place_in_range(item, numbers, count, firsts, tiles, places, order, ends):
-    """Write the places of these numbers from places[item] on; ends[rank] = the end of a rank."""
+def place_in_range(item, numbers, count, firsts, tiles, counts, places, order):
+    """Write the places of these numbers behind those of the ranks before."""
     rank = item // tiles
     first = kl.int64(firsts[rank])
     last = kl.int64(firsts[rank + 1])
     begin = (item - rank * tiles) * SCAN_TILE
     end = min(begin + SCAN_TILE, count)
     running = kl.int64(places[item])
+    for other in range(rank):
+        running += counts[other]
     for base in range(begin, end, kl.team_size()):
         i = base + kl.lane()
         flag = kl.int64(0)
@@ -136,8 +155,6 @@ def place_in_range(item, numbers, count, firsts, tiles, places, order, ends):
         if flag != 0:
             order[running + until - 1] = kl.int32(i)
         running += kl.team_last(until)
-    if kl.lane() == 0 and end == count:
-        ends[rank] = running
 
 
 # Places in ascending order of numbers that several ranks have ----------------------------------

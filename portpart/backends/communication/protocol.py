@@ -118,6 +118,8 @@ class Communicator(Protocol):
         """Send each rank its part of an array, and some numbers. The receiver need not know the
         length.
 
+        It may return before the parts have arrived; see `wait_of`.
+
         Parameters
         ----------
         send : array of integers

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import struct
 import threading
 from array import array
 from contextlib import AbstractContextManager
@@ -154,9 +155,9 @@ class Direct:
         self._launch, self._threads = driver.launchKernel, threads
         self._function = function  # keeps the module loaded
         self._pointer = function.ptr
-        words = (ctypes.c_int64 * count)()
-        first = ctypes.addressof(words)
-        self._words = memoryview(words).cast("B").cast("q")
+        self._words = (ctypes.c_int64 * count)()
+        self._pack = struct.Struct(f"={count}q").pack_into
+        first = ctypes.addressof(self._words)
         self._places = (ctypes.c_void_p * count)(*range(first, first + 8 * count, 8))
         self._arguments = ctypes.addressof(self._places)
         self._lock = threading.Lock()
@@ -170,11 +171,10 @@ class Direct:
         InputError
             If a number does not fit into a word.
         """
-        try:
-            given = array("q", words)
-        except OverflowError as error:
-            raise InputError(f"a kernel takes numbers of 64 bits: {error}") from None
         with self._lock:
-            self._words[:] = given
+            try:
+                self._pack(self._words, 0, *words)
+            except struct.error as error:
+                raise InputError(f"a kernel takes numbers of 64 bits: {error}") from None
             self._launch(self._pointer, blocks, 1, 1, self._threads, 1, 1, 0, stream.ptr,
                          self._arguments, 0)

@@ -220,13 +220,6 @@ class Nccl(Mpi):
         super().all_to_all(parcel)
         self.settle()
 
-    def post(self, send: Array, numbers: np.ndarray,
-             allocate: Callable[[int], Array]) -> tuple[Array, np.ndarray]:
-        """See `Communicator`."""
-        found = super().post(send, numbers, allocate)
-        self.settle()
-        return found
-
     def lead(self, run: ProgramRun) -> None:
         """Execute a run; the host waits only where the program reads a value."""
         run.run_alone(self._prepared)

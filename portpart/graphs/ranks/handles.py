@@ -1,7 +1,7 @@
 """Handles: local numbers of vertices of any rank, by which arrays have elements for them.
 
-The handles of own vertices and ghosts are their local numbers in the rows of the rank.  Remote
-vertices follow, in the order in which they became known.
+The handles of own vertices and ghosts are their local numbers in the rows of the rank.  Those of
+remote vertices, behind these, are slots of a hash table.
 """
 
 from __future__ import annotations
@@ -11,10 +11,13 @@ import numpy as np
 from portpart import primitives
 from portpart.backends import language as kl
 from portpart.backends.programs import Array
-from portpart.graphs import distinct, flag_label
+from portpart.graphs import MAX_INT32
 from portpart.graphs.ranks.rank_rows import DistributedGraph
 
 UNKNOWN = -1
+
+SLOTS_FOR_FOUR = 5
+"""Slots of the hash table for four remote vertices."""
 
 
 class VertexHandles(kl.Record):
@@ -24,21 +27,26 @@ class VertexHandles(kl.Record):
     ----------
     ghosts : NameIndex
         The names of ghosts.
-    remote : array of int32 or int64
-        Names of remote vertices, ascending.
-    handles : array of int32
-        Their handles.
+    names : array of int32 or int64
+        The name of each handle.  From `local` on it is a hash table of remote vertices, with
+        `EMPTY` where no vertex has the handle.
+    listed : array of int32
+        The handles of remote vertices, in any order.
     low, own : int
         The first own vertex, and the number of own vertices.
-    num_ghosts, num_remote : int
+    local, end : int
+        The first handle of remote vertices, and the number of handles.
+    num_remote : int
+        Number of remote vertices.
     """
 
     ghosts: primitives.NameIndex
-    remote: Array
-    handles: Array
+    names: Array
+    listed: Array
     low: int = kl.word()
     own: int = kl.word()
-    num_ghosts: int = kl.word()
+    local: int = kl.word()
+    end: int = kl.word()
     num_remote: int = kl.word()
 
 
@@ -61,34 +69,47 @@ class Handles:
     ----------
     graph : DistributedGraph
     max_remote : int
-        Maximum number of vertices that are neither own nor ghosts.
+        Maximum number of vertices that are neither own nor ghosts, unless `reserve` raises it.
 
     Attributes
     ----------
     names : array of int32 or int64
-        The name of each handle; the array may be longer.
-    global_ids : array of int32 or int64
-        The global id of each handle; the same array if these are the names.
-    count : int
-        Number of handles.
+        The name of each handle, or `EMPTY`.
     capacity : int
-        Maximum number of handles.
+        Number of handles.
     """
 
     def __init__(self, graph: DistributedGraph, max_remote: int) -> None:
         self.graph, self.space, self.local = graph, graph.space, len(graph.names)
-        self.count, self.capacity = self.local, self.local + max_remote
-        self.names: Array = self._longer(graph.names, self.capacity)
-        self._moved_ids: Array | None = None
-        if graph.are_moved:
-            self._moved_ids = self._longer(graph.global_ids, self.capacity)
         self._ghosts = primitives.name_index(self.space, graph.ghost_names,
                                              graph.totals.num_vertices)
-        self._list_remote()
+        self._make(max_remote)
+
+    def _make(self, max_remote: int) -> None:
+        """Make a table without remote vertices."""
+        graph, space = self.graph, self.space
+        self.max_remote, self._moved_ids = max_remote, None
+        self.capacity = self.local + (SLOTS_FOR_FOUR * max_remote + 3) // 4
+        self.names: Array = self._longer(graph.names)
+        if graph.are_moved:
+            self._moved_ids = self._longer(graph.global_ids)
+        words = [int(graph.first[graph.comm.rank]), graph.local.num_vertices, self.local,
+                 self.capacity, 0]
+        self._known = VertexHandles(
+            self._ghosts, self.names, space.empty(max_remote, np.int32)).over(
+            VertexHandles.own_words(space.asarray(np.array(words))))
+
+    def _longer(self, values: Array) -> Array:
+        """Return the values for own vertices and ghosts, with slots for remote vertices."""
+        if self.capacity == len(values):
+            return values
+        result = self.space.empty(self.capacity, values.dtype)
+        self.space.parallel_for(self.capacity, begin_handle, values, self.local, result)
+        return result
 
     @property
     def global_ids(self) -> Array:
-        """The global id of each handle; the array may be longer."""
+        """The global id of each handle; the array `names` if these are the same."""
         return self.names if self._moved_ids is None else self._moved_ids
 
     @property
@@ -97,9 +118,14 @@ class Handles:
         return Identities(self.names, self.global_ids)
 
     @property
-    def remote(self) -> Array:
-        """The names of vertices that are neither own nor ghosts, in the order of handles."""
-        return self.names[self.local : self.count]
+    def listed(self) -> Array:
+        """The handles of remote vertices, in any order; the array may be longer."""
+        return self._known.listed
+
+    @property
+    def num_remote(self) -> Array:
+        """The number of remote vertices, as an array of one element."""
+        return self._known.own_words.array[VertexHandles.num_remote :]
 
     def of(self, names: Array, global_ids: Array | None = None) -> Array:
         """Return the handles of vertices; vertices without a handle get one.
@@ -110,84 +136,79 @@ class Handles:
         global_ids : array of int32 or int64, optional
             Needed if they differ from names and vertices may have no handle.
         """
-        space, result = self.space, self.space.empty(len(names), np.int32)
-        if not len(names):
-            return result
-        unknown = space.zeros(1, np.int64)
-        space.parallel_for(len(names), find_handle, names, None, self._known, result, unknown)
-        if space.to_host(unknown)[0]:
-            are_new = space.empty(len(names), np.int8)
-            space.parallel_for(len(names), flag_label, result, UNKNOWN, are_new)
-            new = primitives.positions_of(space, are_new)
-            self._append(distinct(space, primitives.gather(space, names, new)))
-            space.parallel_for(len(new), find_handle, names, new, self._known, result, unknown)
-            if self._moved_ids is not None:
-                space.parallel_for(len(new), enter_id, new, result, global_ids, self._moved_ids)
+        result, has_ids = self.space.empty(len(names), np.int32), self._moved_ids is not None
+        self.space.parallel_for(
+            len(names), find_handle.bound(has_ids=has_ids and global_ids is not None), names,
+            global_ids if has_ids else None, self._known, self._moved_ids, result)
         return result
 
-    def _longer(self, values: Array, length: int) -> Array:
-        """Return the values in an array of at least this length; the same array if it suffices."""
-        if length == len(values):
-            return values
-        result = self.space.empty(length, values.dtype)
-        self.space.parallel_for(len(values), primitives.copy_one, values, result)
-        return result
+    def reserve(self, count: int) -> Array | None:
+        """Make sure that this many more vertices can get handles.
 
-    def _append(self, names: Array) -> None:
-        count = self.count + len(names)
-        if count > self.capacity:
-            self.capacity = 2 * count
-            self.names = self._longer(self.names, self.capacity)
-            if self._moved_ids is not None:
-                self._moved_ids = self._longer(self._moved_ids, self.capacity)
-        self.names[self.count : count] = names
-        self.count = count
-        self._list_remote()
-
-    def _list_remote(self) -> None:
-        graph, space = self.graph, self.space
-        ordered, order = self.remote, space.empty(len(self.remote), np.int32)
-        if len(ordered):
-            ordered, order = primitives.sort_keys(space, ordered)
-        space.parallel_for(len(order), shift_number, order, self.local)
-        words = [int(graph.first[graph.comm.rank]), graph.local.num_vertices, graph.num_ghosts,
-                 len(ordered)]
-        self._known = VertexHandles(self._ghosts, ordered, order).over(
-            VertexHandles.own_words(space.asarray(np.array(words))))
+        Returns
+        -------
+        array of int32, or None
+            If handles have changed, the new handle for each old one that a vertex has.
+        """
+        space = self.space
+        remote = int(space.to_host(self.num_remote)[0])
+        if remote + count <= self.max_remote:
+            return None
+        listed = self.listed[:remote]
+        names, ids = (primitives.gather(space, each, listed) for each in (self.names,
+                                                                          self.global_ids))
+        changed = primitives.iota(space, self.capacity)
+        self._make(remote + count)
+        space.parallel_for(remote, primitives.put_one, listed, self.of(names, ids), changed)
+        return changed
 
 
 @kl.kernel
-def find_handle(number, names, places, known: VertexHandles, handles, unknown):
-    """Write the handle of the vertex at this place, or UNKNOWN; then unknown[0] = 1.  All threads
-    store the same value.
-    """
-    i = kl.value_or(places, number, number)
-    name = kl.int64(names[i])
+def begin_handle(handle, given, local, values):
+    """Set the value of a handle of an own vertex or a ghost; others have no vertex."""
+    values[handle] = given[handle] if handle < local else kl.int64(primitives.EMPTY)
+
+
+@kl.device
+def known_handle(name, known: VertexHandles):
+    """Return the handle of an own vertex or a ghost, or UNKNOWN."""
     handle = kl.int64(UNKNOWN)
     if name >= known.low and name < known.low + known.own:
         handle = name - known.low
     else:
         place = primitives.place_of(name, known.ghosts)
-        if place < known.num_ghosts:
+        if known.own + place < known.local:
             if known.ghosts.names[place] == name:
                 handle = known.own + place
-        if handle == UNKNOWN:
-            place = primitives.lower_bound(known.remote, 0, known.num_remote, name)
-            if place < known.num_remote:
-                if known.remote[place] == name:
-                    handle = kl.int64(known.handles[place])
+    return handle
+
+
+@kl.device
+def remote_handle(name, known: VertexHandles):
+    """Return the handle of a remote vertex, which gets one if it has none.  Atomic."""
+    handle = primitives.first_slot(name & MAX_INT32, known.local, known.end)
+    found = kl.atomic_cas(known.names, handle, primitives.EMPTY, name)
+    while found != primitives.EMPTY and found != name:
+        handle += 1
+        if handle == known.end:
+            handle = known.local
+        found = kl.atomic_cas(known.names, handle, primitives.EMPTY, name)
+    if found == primitives.EMPTY:
+        known.listed[kl.atomic_next(known, VertexHandles.num_remote)] = kl.int32(handle)
+    return handle
+
+
+@kl.kernel
+def find_handle(i, names, given, known: VertexHandles, global_ids, handles,
+                has_ids: kl.StaticValue):
+    """Write the handle of vertex i, and the global id of a remote one; all threads store the same.
+
+    Atomic; which handle a remote vertex gets depends on the order.
+    """
+    name = kl.int64(names[i])
+    handle = known_handle(name, known)
     if handle == UNKNOWN:
-        unknown[0] = 1
+        handle = remote_handle(name, known)
+        if has_ids:
+            global_ids[handle] = given[i]
     handles[i] = kl.int32(handle)
-
-
-@kl.kernel
-def enter_id(i, places, handles, given, global_ids):
-    """Store the global id of a vertex with a new handle; all threads store the same value."""
-    global_ids[handles[places[i]]] = given[places[i]]
-
-
-@kl.kernel
-def shift_number(i, numbers, by):
-    """Add `by` to numbers[i]."""
-    numbers[i] += by

@@ -286,6 +286,11 @@ class CUDARuntimeError(Exception):
     status = 704
 
 
+def _set_memory(place: int, value: int, size: int, stream: int) -> None:
+    in_turn()
+    ctypes.memset(place, value, size)
+
+
 def _enable(peer: int) -> None:
     """Somebody else has done so already."""
     assert peer != current()
@@ -296,7 +301,7 @@ def cupy(count: int = 1) -> Any:
     """What the space uses of CuPy, where there are so many devices."""
     stream = Stream()
     runtime = SimpleNamespace(
-        getDevice=current, getDeviceCount=lambda: count, free=_begin,
+        getDevice=current, getDeviceCount=lambda: count, free=_begin, memsetAsync=_set_memory,
         memGetInfo=lambda: (2**30, 2**30), driverGetVersion=lambda: 0,
         deviceCanAccessPeer=lambda here, there: True, deviceEnablePeerAccess=_enable,
         CUDARuntimeError=CUDARuntimeError)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,14 +12,7 @@ from portpart.algorithms.coarsening.ranks import rounds
 from portpart.algorithms.coarsening.ranks.state import State
 from portpart.backends.programs import Array
 from portpart.graphs.ranks import owned
-from portpart.primitives import (
-    Message,
-    Part,
-    Talk,
-    gather,
-    grouped,
-    put_one,
-)
+from portpart.primitives import Groups, Message, Part, Talk, gather, grouped, grouping, put_one
 
 
 class ClusterCapacity:
@@ -50,9 +44,10 @@ class ClusterCapacity:
             rounds.ForeignRequests.own_words(space.zeros(1, np.int64)))
         space.parallel_for(state.num_listed()[0], rounds.request_capacity, state.listed, state.csr,
                            state.rounds, requested)
-        count = int(space.to_host(requested.own_words.array)[0])
-        given = space.empty(count + len(handles.remote), handles.names.dtype)
-        space.parallel_for(len(given), rounds.name_requested, requested, handles.names, state.local,
+        count = sum(int(wait()[0]) for wait in [
+            space.fetch(each) for each in (requested.own_words.array, handles.num_remote)])
+        given = space.empty(count, handles.names.dtype)
+        space.parallel_for(count, rounds.name_requested, requested, handles.names, handles.listed,
                            given)
         order, self._counts = grouped(space, state.graph.owners.first, self._size, given)
         names, weights = space.empty(len(given), given.dtype), space.empty(len(given), np.int64)
@@ -87,7 +82,7 @@ class ClusterCapacity:
         state, space = self._state, self._space
         numbers = space.empty(len(replies.sums), np.int32)
         space.parallel_for(len(numbers), rounds.number_granted, replies, numbers)
-        places, counts = self._in_parts(numbers, self._counts)
+        places, counts = self._in_parts(numbers, self._counts)()
         received = yield Message([Part([self._names, replies.sums], counts,
                                        [self._names.dtype, state.weight_kind], places)])
         part = received.parts[0]
@@ -100,12 +95,12 @@ class ClusterCapacity:
                            replies.granted)
         return arrived
 
-    def _in_parts(self, numbers: Array, lengths: np.ndarray) -> tuple[Array, np.ndarray]:
-        """Return the numbers that are not negative, and how many are in parts of these lengths of
-        all numbers.
+    def _in_parts(self, numbers: Array, lengths: np.ndarray) -> Callable[[], Groups]:
+        """Begin to find the numbers that are not negative, and how many are in parts of these
+        lengths of all numbers.
         """
         firsts = self._space.asarray(np.concatenate([[0], lengths.cumsum()]))
-        return grouped(self._space, firsts, self._size, numbers)
+        return grouping(self._space, firsts, self._size, numbers)
 
     def _of(self, requests: Part) -> rounds.Arrived:
         names, weights = requests.columns
@@ -136,47 +131,56 @@ class ClusterCapacity:
                                state.rounds)
             space.parallel_for(len(self._arrived.leaders), rounds.reset_requests, self._arrived,
                                state.rounds)
-        watched, items = self._watched(), self._items()
-        received = yield Message([items, watched], [state.list_next(then)])
-        items, watched = received.parts
-        enter_items(state, items)
-        names, weights = watched.columns
+        watched, items = self._watched(), self._items()  # the host waits once for all three
+        state.list_next(then)
+        received = yield Message([items(), watched()], [state.num_listed()[0]])
+        enter_items(state, received.parts[0])
+        names, weights = received.parts[1].columns
         space.parallel_for(len(names), rounds.enter_weight, state.handles.of(names), weights,
                            state.rounds)
         return int(received.words[:, 0].sum())
 
-    def _watched(self) -> Part:
-        """Return own clusters that other ranks watch and that vertices have joined."""
+    def _watched(self) -> Callable[[], Part]:
+        """Begin to list own clusters that other ranks watch and that vertices have joined."""
         state, space, arrived = self._state, self._space, self._arrived
         numbers = space.empty(len(arrived.leaders), np.int32)
         space.parallel_for(len(numbers), rounds.number_changed, arrived, state.rounds,
                            self._turn + 1, numbers)
-        places, counts = self._in_parts(numbers, self._arrived_from)
-        return Part([state.handles.names, state.rounds.cluster_weight], counts,
-                    [state.handles.names.dtype, state.weight_kind],
-                    gather(space, arrived.leaders, places))
+        grouped_later = self._in_parts(numbers, self._arrived_from)
 
-    def _items(self) -> Part:
-        """Return updates for ghosts of vertices that have joined clusters, or that lead these."""
-        state, space, graph, border = (self._state, self._space, self._state.graph,
-                                       self._state.border)
+        def listed() -> Part:
+            places, counts = grouped_later()
+            return Part([state.handles.names, state.rounds.cluster_weight], counts,
+                        [state.handles.names.dtype, state.weight_kind],
+                        gather(space, arrived.leaders, places))
+
+        return listed
+
+    def _items(self) -> Callable[[], Part]:
+        """Begin to update ghosts of vertices that have joined clusters, or that lead these."""
+        state, space, graph = self._state, self._space, self._state.graph
         found = space.zeros(1 + self._size, np.int64)
-        border = border.over(rounds.Border.own_words(found[:1]))
+        border = state.border.over(rounds.Border.own_words(found[:1]))
         space.parallel_for(graph.halo.num_border, rounds.list_changed, border, state.rounds,
                            self._turn + 1, graph.halo, found[1:])
-        length, counts = int((read := space.to_host(found))[0]), read[1:].copy()
-        total, kind = int(counts.sum()), state.handles.names.dtype
-        columns = [space.empty(total, np.int32), space.empty(total, kind),
-                   space.empty(total, np.int64)]
-        kinds = [np.int32, kind, state.weight_kind]
-        if graph.are_moved:
-            columns.append(space.empty(total, kind))
-            kinds.append(kind)
-        next_item = space.asarray(np.cumsum(counts) - counts)
-        space.parallel_for(length, rounds.write_items.bound(are_moved=graph.are_moved), border,
-                           graph.halo, state.handles.identities, state.rounds, next_item,
-                           rounds.GhostItems(*columns))
-        return Part(columns, counts, kinds)
+        arrived = space.fetch(found)
+
+        def written() -> Part:
+            length, counts = int((read := arrived())[0]), read[1:].copy()
+            total, kind = int(counts.sum()), state.handles.names.dtype
+            columns = [space.empty(total, np.int32), space.empty(total, kind),
+                       space.empty(total, np.int64)]
+            kinds = [np.int32, kind, state.weight_kind]
+            if graph.are_moved:
+                columns.append(space.empty(total, kind))
+                kinds.append(kind)
+            next_item = space.asarray(np.cumsum(counts) - counts)
+            space.parallel_for(length, rounds.write_items.bound(are_moved=graph.are_moved), border,
+                               graph.halo, state.handles.identities, state.rounds, next_item,
+                               rounds.GhostItems(*columns))
+            return Part(columns, counts, kinds)
+
+        return written
 
 
 def enter_items(state: State, part: Part) -> None:

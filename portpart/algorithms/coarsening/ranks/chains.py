@@ -49,6 +49,9 @@ class Waiting(kl.Record):
     depths: Array = kl.work(np.int8, int)
 
     length: int = kl.word()
+    num_exits: int = kl.word()  # waiting vertices that are exits
+    listed_exits: int = kl.word()
+    num_longer: int = kl.word()  # vertices whose chains are followed separately
 
 
 class Chains(kl.Record):
@@ -80,14 +83,17 @@ def follow_own(i, listed: VertexList, graph: Csr, rounds: ClusterRounds, waiting
         waiting.vertices[place] = kl.int32(v)
         waiting.exits[place] = kl.int32(chain >> AT)
         waiting.depths[place] = kl.int8(reached)
+        if chain >> AT == v:
+            kl.atomic_next(waiting, Waiting.num_exits)
     else:
         rounds.moves[v] = moves_by(reached, graph.global_ids, chain >> AT, rounds.seed)
 
 
 @kl.kernel
-def mark_exit(i, waiting: Waiting, are_exits):
-    """are_exits[i] = whether the chain of the i-th vertex leaves the rank at this vertex."""
-    are_exits[i] = kl.int8(waiting.vertices[i] == waiting.exits[i])
+def list_exit(i, waiting: Waiting, exits):
+    """List the i-th waiting vertex if it is an exit.  Atomic; in any order."""
+    if waiting.vertices[i] == waiting.exits[i]:
+        exits[kl.atomic_next(waiting, Waiting.listed_exits)] = kl.int32(i)
 
 
 @kl.kernel
@@ -163,9 +169,10 @@ def extend_chain(i, ids, replies: Chains, chains: Chains):
 
 @kl.kernel
 def end_chain(i, waiting: Waiting, rounds: ClusterRounds, chains: Chains, slots, longer):
-    """Store whether v moves; longer[i] = whether its chain must be followed separately.
+    """Store whether v moves, or list i in `longer`: the chain must be followed separately.
 
-    It must if the chain of its exit continues behind the last proposal that counts for v.
+    It must if the chain of its exit continues behind the last proposal that counts for v.  Atomic;
+    the list has any order.
     """
     v = waiting.vertices[i]
     known = slots[waiting.exits[i]]
@@ -173,8 +180,9 @@ def end_chain(i, waiting: Waiting, rounds: ClusterRounds, chains: Chains, slots,
     depth = kl.int64(waiting.depths[i])
     is_longer = depth > 0 and (
         reached >> STATE == IS_LONG or depth + (reached & DEPTH_MASK) >= MAX_DEPTH)
-    longer[i] = kl.int8(is_longer)
-    if not is_longer:
+    if is_longer:
+        longer[kl.atomic_next(waiting, Waiting.num_longer)] = kl.int32(i)
+    else:
         rounds.moves[v] = moves_by(reached + depth, chains.last, known, rounds.seed)
 
 

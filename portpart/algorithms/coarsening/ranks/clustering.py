@@ -26,7 +26,7 @@ from portpart.algorithms.coarsening.ranks.chains import (
     extend_chain,
     follow_on,
     follow_own,
-    mark_exit,
+    list_exit,
     name_next,
 )
 from portpart.algorithms.coarsening.ranks.contraction import RankClusters, numbered
@@ -35,7 +35,7 @@ from portpart.algorithms.coarsening.ranks.state import State
 from portpart.backends.programs import Array
 from portpart.errors import InputError
 from portpart.graphs.ranks import DistributedGraph, values_for_ghosts
-from portpart.primitives import Message, Part, Talk, grouped, positions_of
+from portpart.primitives import Message, Part, Talk, grouped
 
 
 class ProposalChains:
@@ -51,14 +51,19 @@ class ProposalChains:
         self._state, self._space, space = state, state.space, state.space
         count, _ = state.num_listed()
         self._waiting = Waiting.allocate(space, count).over(
-            Waiting.own_words(space.zeros(1, np.int64)))
+            Waiting.own_words(space.zeros(len(Waiting.own_words.indices), np.int64)))
         self._slots = space.empty(state.own, np.int32)
         space.parallel_for(count, follow_own, state.listed, state.csr, state.rounds, self._waiting)
-        self._count = int(space.to_host(self._waiting.own_words.array)[0])
-        are_exits = space.empty(self._count, np.int8)
-        space.parallel_for(self._count, mark_exit, self._waiting, are_exits)
-        self._exits = self._begun(positions_of(space, are_exits))
+        self._count, num_exits, _, _ = self._lengths()
+        exits = space.empty(num_exits, np.int32)
+        space.parallel_for(self._count, list_exit, self._waiting, exits)
+        self._exits = self._begun(exits)
         self._current, self._longer = self._exits, space.empty(0, np.int32)
+
+    def _lengths(self) -> list[int]:
+        """Return the words of waiting vertices."""
+        lengths: list[int] = self._space.to_host(self._waiting.own_words.array).tolist()
+        return lengths
 
     def decided(self, requests: Callable[[bool], Part]) -> Talk[Part]:
         """Store which vertices move.
@@ -107,10 +112,10 @@ class ProposalChains:
         """
         found, counts = self._open()
         if self._current is self._exits and not len(found):
-            longer = self._space.empty(self._count, np.int8)
+            longer = self._space.empty(self._count, np.int32)
             self._space.parallel_for(self._count, end_chain, self._waiting, self._state.rounds,
                                      self._exits, self._slots, longer)
-            self._longer = positions_of(self._space, longer)
+            self._longer = longer[: self._lengths()[-1] if self._count else 0]
             self._current = self._begun(self._longer)
             found, counts = self._open()
         if not len(found):

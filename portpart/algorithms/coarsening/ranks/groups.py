@@ -63,6 +63,7 @@ def group_single(state: State) -> primitives.Talk[None]:
                                                          [kind] * len(replies))])
     replies = list(received.parts[0].columns)
     grouped_here = primitives.positions_of(space, replies[0] != primitives.NO_VERTEX)
+    state.reserve_handles(len(grouped_here))
     handles = state.handles.of(*(primitives.gather(space, each, grouped_here) for each in replies))
     space.parallel_for(len(handles), take_leader, listed,
                        primitives.gather(space, order, grouped_here), handles, state.rounds)

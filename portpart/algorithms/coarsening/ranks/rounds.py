@@ -133,6 +133,12 @@ def begin_ghost(i, graph: Csr, rounds: ClusterRounds):
 
 
 @kl.kernel
+def change_handle(v, changed, rounds: ClusterRounds):
+    """Replace the handle of v's cluster by the changed one."""
+    rounds.cluster[v] = changed[rounds.cluster[v]]
+
+
+@kl.kernel
 def request_capacity(i, listed: VertexList, graph: Csr, rounds: ClusterRounds,
                      requested: ForeignRequests):
     """If v moves, request to join the cluster that it proposes.
@@ -156,13 +162,13 @@ def request_capacity(i, listed: VertexList, graph: Csr, rounds: ClusterRounds,
 
 
 @kl.kernel
-def name_requested(number, requested: ForeignRequests, known, local, names):
-    """Write the name of a cluster that vertices request to join or, behind these, of one to watch:
-    those have the handles behind those of rows.
-    """
-    handle = local + number - requested.length
+def name_requested(number, requested: ForeignRequests, known, watched, names):
+    """Write the name of a requested cluster or, behind these, of one that is watched."""
+    handle = kl.int64(0)
     if number < requested.length:
         handle = kl.int64(requested.handles[number])
+    else:
+        handle = kl.int64(watched[number - requested.length])
     names[number] = known[handle]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from portpart.algorithms import coarsening
-from portpart.algorithms.coarsening.ranks.rounds import Border, begin_ghost
+from portpart.algorithms.coarsening.ranks.rounds import Border, begin_ghost, change_handle
 from portpart.backends.language import int32, int64
 from portpart.backends.programs import Array
 from portpart.graphs import MAX_INT32, Csr, team_for_all
@@ -65,7 +65,7 @@ class State:
             coarsening.ClusterRounds.own_words(space.zeros(3, np.int64)))
         self.rounds.own_words.array[:1] = own
         self.listed, self.spare = self._list(), self._list()
-        self._num_listed: Any = None
+        self._num_listed: Any = None  # or a function that waits for it
         self.border = Border.allocate(space, graph.halo.num_border)
         space.parallel_for(own, coarsening.begin_single, self.csr, self.rounds)
         space.parallel_for(ghosts, begin_ghost, self.csr, self.rounds)
@@ -82,16 +82,19 @@ class State:
 
     def num_listed(self) -> tuple[int, int]:
         """Return the number of vertices on the list, and of wide ones among them."""
-        if self._num_listed is None:
-            self._num_listed = tuple(self.space.to_host(self.listed.own_words.array).tolist())
+        if not isinstance(self._num_listed, tuple):
+            self._num_listed = tuple(self._num_listed().tolist())
         return self._num_listed
+
+    def _fetch_num_listed(self) -> None:
+        self._num_listed = self.space.fetch(self.listed.own_words.array)
 
     def propose_among_single(self) -> None:
         """List all vertices, which are single, and compute their proposals."""
-        self._num_listed = None
         proposal = coarsening.propose_neighbour.bound(by=coarsening.HEAVY_EDGE.of_neighbours)
         self.space.parallel_for(self.own, coarsening.list_singles, self.csr, self.rounds,
                                 self.listed, coarsening.MAX_NARROW)
+        self._fetch_num_listed()
         self.space.parallel_for(self.own, proposal, None, self.csr, self.rounds, NO_DEGREE,
                                 team=team_for_all(self.graph.local))
 
@@ -108,13 +111,19 @@ class State:
         space.parallel_for(length, coarsening.propose_cluster.bound(by=coarsening.HEAVY_EDGE),
                            self.listed.active, self.csr, rounds, team=TEAM)
 
-    def list_next(self, then: Any) -> int:
-        """List the vertices of the next round, or in the end the single ones, and count them."""
+    def reserve_handles(self, count: int) -> None:
+        """Make sure that this many more leaders can get handles, which may change others."""
+        changed = self.handles.reserve(count)
+        if changed is not None:
+            self.space.parallel_for(self.local, change_handle, changed, self.rounds)
+
+    def list_next(self, then: Any) -> None:
+        """List the vertices of the next round, or in the end the single ones."""
         self.spare.own_words.array[:] = 0
         if then is coarsening.list_rest:
             self.space.parallel_for(self.num_listed()[0], then, self.csr, self.rounds,
                                     self.listed, self.spare)
         else:
             self.space.parallel_for(self.own, then, self.csr, self.rounds, self.spare)
-        self.listed, self.spare, self._num_listed = self.spare, self.listed, None
-        return self.num_listed()[0]
+        self.listed, self.spare = self.spare, self.listed
+        self._fetch_num_listed()

@@ -110,6 +110,10 @@ ROUNDS = 8
 """Number of vertices that a lane examines together."""
 
 
+class VerticesOfRounds(kl.StaticArray, size=ROUNDS):
+    """Vertices that a lane examines together."""
+
+
 class BlocksOfRounds(kl.StaticArray, size=ROUNDS):
     """The block of each of these vertices."""
 
@@ -181,20 +185,26 @@ def list_movable_candidates(i, graph: Csr, state: Deciding, rule: RebalancingRul
 
 
 @kl.device
-def is_boundary_candidate(v, graph: Csr, moves: Moves, active: gains.ActiveSets, blocks: Blocks,
+def needs_others(block, active: gains.ActiveSets, blocks: Blocks, rebalancing: Rebalancing,
+                 figures: Figures):
+    """Whether a block is overloaded and needs boundary vertices that are not movable."""
+    scope = REST if rebalancing.short != 0 else ALL
+    return (blocks.weight[block] > blocks.limits[block] + figures.slack
+            and scope_of(block, active, rebalancing) == scope)
+
+
+@kl.device
+def is_boundary_candidate(v, block, graph: Csr, active: gains.ActiveSets, blocks: Blocks,
                           rebalancing: Rebalancing, figures: Figures):
     """Whether boundary vertex v, which is not movable, may leave a block that needs such vertices.
 
     The inner vertices of such a block are not examined: they lose most, and on a mesh they are
     many.
     """
-    scope = REST if rebalancing.short != 0 else ALL
-    result = scope_of(moves.part[v], active, rebalancing) == scope
-    if active.flags[v] & gains.IS_MOVABLE != 0:
-        result = False
+    result = needs_others(block, active, blocks, rebalancing, figures)
     if result:
-        result = is_eviction_candidate(v, moves.part[v], True, graph, blocks, rebalancing, figures,
-                                       BY_WEIGHT)
+        result = (active.flags[v] & gains.IS_MOVABLE == 0 and is_eviction_candidate(
+            v, block, True, graph, blocks, rebalancing, figures, BY_WEIGHT))
     return result
 
 
@@ -209,7 +219,7 @@ def list_other_candidates(i, graph: Csr, state: Deciding, rule: RebalancingRule)
     """List boundary vertex i, if it is not movable and its slightly overloaded block needs it."""
     if rates_boundary_now(state.active, state.rebalancing) and i < state.active.on_boundary:
         v = gains.boundary_vertex(i, state.active)
-        if is_boundary_candidate(v, graph, state.moves, state.active, state.blocks,
+        if is_boundary_candidate(v, state.moves.part[v], graph, state.active, state.blocks,
                                  state.rebalancing, state.figures):
             state.rebalancing.listed[kl.atomic_next(state.rebalancing, Rebalancing.candidates)] = v
             rate_by_cache(v, graph, state, rule)
@@ -238,19 +248,29 @@ def append_candidates(chosen, first, active: gains.ActiveSets, rebalancing: Reba
 @kl.kernel
 def gather_other_candidates(i, graph: Csr, moves: Moves, active: gains.ActiveSets, blocks: Blocks,
                             rebalancing: Rebalancing, figures: Figures):
-    """List the vertices of batch i that `list_other_candidates` would list, to be rated later."""
+    """List the vertices of batch i that `list_other_candidates` would list, to be rated later.
+
+    Most vertices are in blocks that need none, so the blocks of several vertices are loaded before
+    the first vertex is examined.
+    """
+    width = kl.int64(kl.team_size())
     first = kl.int64(i) * BATCH
     end = min(first + BATCH, active.on_boundary)
+    vertices = VerticesOfRounds()
+    here = BlocksOfRounds()
     while rates_boundary_now(active, rebalancing) and first < end:
+        for j in kl.static_range(ROUNDS):
+            vertices[j] = gains.boundary_vertex(min(first + kl.lane() + j * width, end - 1), active)
+        for j in kl.static_range(ROUNDS):
+            here[j] = moves.part[vertices[j]]
         chosen = kl.int64(0)
-        for j in range(ROUNDS):
-            place = first + kl.lane() + j * kl.team_size()
-            if place < end:
-                v = gains.boundary_vertex(place, active)
-                if is_boundary_candidate(v, graph, moves, active, blocks, rebalancing, figures):
+        for j in kl.static_range(ROUNDS):
+            if first + kl.lane() + j * width < end:
+                if is_boundary_candidate(vertices[j], here[j], graph, active, blocks, rebalancing,
+                                         figures):
                     chosen |= kl.int64(1) << j
         append_candidates(chosen, first, active, rebalancing)
-        first += ROUNDS * kl.team_size()
+        first += ROUNDS * width
 
 
 @kl.kernel
