@@ -66,11 +66,15 @@ class Test:
         Segments that test the flag themselves, so that they may be launched before the host knows
         it, by the places of the segments they replace: the next one, if the flag is not zero, or
         one behind a branch, if it is.
+    exchanges : bool
+        Whether the exchange behind the next segment may be done as well: if the loop has ended, it
+        is done in vain.
     """
 
     flag: Element
     place: int
     ahead: Mapping[int, Segment]
+    exchanges: bool = False
 
 
 @dataclass(frozen=True)
@@ -112,6 +116,9 @@ class Segments:
         self.line: list[Instruction] = []
         self._skipped: list[int] = []
         self._add(program.steps)
+        for place, test in enumerate(self.line):
+            if isinstance(test, Test) and place + 1 in test.ahead:
+                self.line[place] = replace(test, exchanges=self._may_repeat(place + 2, test.place))
         for place in self._skipped:
             test = cast(Test, self.line[place])
             behind = {at: cast(Segment, self.line[at]) for at in self._segments_from(test.place)}
@@ -184,6 +191,18 @@ class Segments:
         if isinstance(part, Test) and not part.ahead:
             return self._segments_from(place + 1) | self._segments_from(part.place)
         return set()
+
+    def _may_repeat(self, place: int, end: int) -> bool:
+        """Whether there is an exchange at a place, and nothing from another one on reads what
+        arrives: doing it again sends the same parts, and sums would be wrong.
+        """
+        part = self.line[place]
+        if not isinstance(part, Exchange) or not isinstance(part.step, AllToAll):
+            return False
+        later = (slots_of(each.program.steps if isinstance(each, Segment) else [each.step])
+                 for each in self.line[end:] if isinstance(each, (Segment, Exchange)))
+        arriving = {self.own.get(slot, slot) for slot in _set_by(part.step)}
+        return not any(self.own.get(slot, slot) in arriving for slots in later for slot in slots)
 
     def _guarded(self, segment: Segment, flag: Element, if_set: bool) -> Segment:
         """Return a segment that does nothing unless a flag is set, or is zero."""

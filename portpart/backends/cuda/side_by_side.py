@@ -109,7 +109,7 @@ class SideBySide:
                  wait: Callable[[], Callable[[], None]] | None = None) -> None:
         self._runs, self._prepared, self._wait = runs, prepared, wait
         self._stretches: dict[tuple[int, Known], Stretch] = {}
-        self._ahead: dict[tuple[int, int], Stretch] = {}
+        self._ahead: dict[tuple[int, int, bool], Stretch] = {}
         self._exchanges: dict[tuple[int, int | None], Prepared] = {}
         self._reads: dict[tuple[int, ...], tuple[Callable[[], Callable[[], Read]], list[int]]] = {}
 
@@ -199,15 +199,22 @@ class SideBySide:
                           for run, each in zip(self._runs, values)])
             raise Refused(ALL, CommunicationError(
                 f"ranks read {[each[needed] for each in values]} as the same flag"))
-        if ahead is None or bool(result[needed]) != (ahead.place == place + 2):
+        if ahead is None or bool(result[needed]) != (ahead[0] == place + 1):
             return place, result
-        changed = run.changed_at(ahead.place - 1)
-        return ahead.place, tuple(None if number in changed else each
-                                  for number, each in enumerate(result))
+        changed = [each for there in range(ahead[0], ahead[1].place)
+                   for each in run.changed_at(there)]
+        return ahead[1].place, tuple(None if number in changed else each
+                                     for number, each in enumerate(result))
 
-    def _launched_ahead(self, place: int, known: Known) -> Stretch | None:
-        """Launch a segment that tests the flag of a test itself, if there is one: if the flag is as
-        it should be, the program continues behind it; otherwise the segment does nothing.
+    def _launched_ahead(self, place: int, known: Known) -> tuple[int, Stretch] | None:
+        """Launch a segment that tests the flag of a test itself, if there is one, and maybe do the
+        exchange behind it: if the flag is as it should be, the program continues behind these;
+        otherwise the segment does nothing.
+
+        Returns
+        -------
+        tuple or None
+            The place of the segment, and what was launched.
         """
         test = self._runs[0].line[place]
         if not isinstance(test, Test) or not test.ahead:
@@ -215,13 +222,17 @@ class SideBySide:
         at = place + 1 if place + 1 in test.ahead else self._next_segment(test.place, known)
         if at not in test.ahead:
             return None
-        found = self._ahead.get((place, at))
+        # before the first round, nothing may have been packed
+        exchanges = test.exchanges and at == place + 1 and (at + 1, None) in self._exchanges
+        found = self._ahead.get((place, at, exchanges))
         if found is None:
-            found = self._ahead[place, at] = Stretch([], [], at + 1, known)
+            found = self._ahead[place, at, exchanges] = Stretch([], [], at + 1 + exchanges, known)
             self._launch(at, test.ahead[at], None, found, place)
+            if exchanges:
+                self._launch(at + 1, cast(Exchange, self._runs[0].line[at + 1]), None, found)
         else:
             self._repeat(found)
-        return found
+        return at, found
 
     def _next_segment(self, place: int, known: Known) -> int:
         """Return the next place from here on that is not passed with known flags alone."""
