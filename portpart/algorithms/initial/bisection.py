@@ -32,7 +32,11 @@ from portpart.algorithms.initial.fm_gains import (
     work_on_attempt,
 )
 from portpart.algorithms.initial.growing import begin_growing, grow_attempt
-from portpart.algorithms.initial.project_bisection import choose_side, project_side
+from portpart.algorithms.initial.project_bisection import (
+    choose_side,
+    project_side,
+    take_section_order,
+)
 from portpart.algorithms.initial.two_way import refine_attempt
 from portpart.backends import language as kl
 from portpart.backends.programs import FEW, Program, Records
@@ -123,7 +127,7 @@ def record_bisection(records: Records, rule: GainRule, team: int, ordered: bool)
     """Record the program for a graph and work arrays of these types.
 
     `team` lanes work on a vertex where vertices are independent. If vertices are not `ordered` by
-    blocks to bisect, all are in one block at first.
+    blocks to bisect, by a `SectionOrder`, all are in one block at first.
     """
     return record_recursion("recursive bisection", records, partial(_bisect, rule=rule, team=team),
                             ordered)
@@ -137,8 +141,7 @@ def record_recursion(name: str, records: Records, bisect: Callable[[Program, Bis
     """
     program = Program(name, threads=FEW)
     run: BisectionWords = program.declare(records)["start"]
-    if not ordered:
-        program.launch(run.vertices_of_all, shuffle)
+    program.launch(run.vertices_of_all, take_section_order if ordered else shuffle)
     program.launch(1, begin_level)
     with program.while_loop(run.running):
         bisect(program, run)

@@ -26,7 +26,7 @@ from portpart.algorithms.initial.fm_gains import Attempts, group_words
 from portpart.algorithms.initial.net_gains import NETS
 from portpart.algorithms.initial.net_keys import GROUP_OF_NETS, PRICE, incidence_of
 from portpart.algorithms.initial.options import GrowingOptions
-from portpart.algorithms.initial.project_bisection import order_by_section
+from portpart.algorithms.initial.project_bisection import orders_by_section
 from portpart.backends.programs import Array, Records
 from portpart.graphs import Graph, Hypergraph, team_for
 
@@ -82,6 +82,9 @@ def grown_partitions(graphs: Graphs, clusters: list[Array], goals: np.ndarray, l
     attempts = Attempts.allocate(space, sizes)
     records = {"splits": Splits.on(space, rows, level_begin, goals, limits),
                "candidates": candidates, "attempts": attempts}
+    orders: list[Records] = [{} for _ in graphs] if labels is None else [
+        {"ordered": each} for each in orders_by_section(
+            space, labels, [int(run.candidates) for run in runs], len(goals), seed)]
     team = team_for(seen_by_vertex(graphs[0]))  # equal on all graphs, so one program is compiled
     words = space.asarray(np.array([run.array for run in runs], np.int64).reshape(-1))
     nothing = space.empty(0, np.int32)
@@ -90,13 +93,10 @@ def grown_partitions(graphs: Graphs, clusters: list[Array], goals: np.ndarray, l
         run = runs[depth]
         cluster = clusters[depth] if run.coarse_vertices > 0 else nothing
         handover = ProjectedState(cluster, part, space.empty(int(run.kept_vertices), np.int32))
-        if labels is not None:
-            order_by_section(space, labels[depth], int(run.candidates), len(goals), seed,
-                             candidates)
         size = len(run.array)
         state = BisectionWords(words[depth * size : (depth + 1) * size])
         _bisect(graphs[depth], int(run.vertices_of_all), team, labels is not None,
-                {**records, "handover": handover, "start": state})
+                {**records, **orders[depth], "handover": handover, "start": state})
         part = handover.kept_part
     return part
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import accumulate
+
 import numpy as np
 
 from portpart.algorithms.initial import fm_gains
 from portpart.algorithms.initial.bisection_state import (
+    BisectionSizes,
     Candidates,
     Keyed,
     ProjectedState,
@@ -15,7 +19,7 @@ from portpart.algorithms.initial.bisection_state import (
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import Csr
-from portpart.primitives import hash_of, histogram, offsets_from_counts, sorted_words
+from portpart.primitives import hash_of, lower_bound, sorted_words
 
 # Bisections projected from a coarser graph: a vertex starts on the side of its cluster ---------
 #
@@ -96,56 +100,85 @@ def keep_first_key(i, here, gain, cut, candidates: Candidates, attempts: fm_gain
 
 
 RANDOM_BITS = 31
-"""Bits of a random number, if that leaves enough for block and vertex."""
+"""Bits of a random number, if that leaves enough for graph, block and vertex."""
 
 KEY_BITS = 63
 
 
-def order_by_section(space: ExecutionSpace, label: Array, candidates: int, num_blocks: int,
-                     seed: int, partitions: Candidates) -> None:
-    """Order the vertices of each candidate separately, by label and then at random.
+class SectionOrder(kl.Record):
+    """An order of the vertices of a graph, for each candidate separately.
+
+    Attributes
+    ----------
+    keys : array of int64
+        Ascending keys of the vertices of all candidates: graph, candidate and label, a random
+        number, and the vertex.
+    label : array of int32, shape (n,)
+        The block that a vertex is in, the first of its possible final blocks.
+    first : int
+        The least possible key.
+    vertex_bits, section_bits : int
+        Bits of the vertex, and below the label.
+    """
+
+    keys: Array
+    label: Array
+    first: int
+    vertex_bits: int
+    section_bits: int
+
+
+def orders_by_section(space: ExecutionSpace, labels: Sequence[Array], candidates: Sequence[int],
+                      num_blocks: int, seed: int) -> list[SectionOrder]:
+    """Order the vertices of several graphs by label and then at random, with one sort for all.
 
     Parameters
     ----------
-    label : array of int32, shape (n,)
-        The block that a vertex is in, the first of its possible final blocks.
-    partitions : Candidates
-        Its ``order``, ``next_order``, ``place``, ``part`` and ``segment`` are filled.
+    labels : sequence of array of int32
+        Labels of the vertices of each graph.
+    candidates : sequence of int
+        Number of candidates on each graph.
     """
-    n = len(label)
-    begin = offsets_from_counts(space, histogram(space, label, num_blocks))
-    place_bits = (candidates * n).bit_length()
-    block_bits = (candidates * num_blocks).bit_length()
-    drawn_bits = min(RANDOM_BITS, KEY_BITS - block_bits - place_bits)
-    keys = space.empty(candidates * n, np.int64)
-    space.parallel_for(candidates * n, draw_key, label, n, num_blocks, seed, place_bits,
-                       drawn_bits, keys)
-    keys = sorted_words(space, keys, [(place_bits, drawn_bits + block_bits)])
-    space.parallel_for(candidates * n, place_vertex, keys, place_bits, label, n, partitions)
-    space.parallel_for(candidates * (num_blocks + 1), begin_segment, begin, num_blocks,
-                       partitions.segment)
+    counts = [len(label) * count for label, count in zip(labels, candidates, strict=True)]
+    vertex_bits = max(map(len, labels)).bit_length()
+    block_bits = (max(candidates) * num_blocks).bit_length()
+    graph_bits = len(labels).bit_length()
+    drawn_bits = min(RANDOM_BITS, KEY_BITS - graph_bits - block_bits - vertex_bits)
+    keys = space.empty(sum(counts), np.int64)
+    ends = list(accumulate(counts, initial=0))
+    orders = []
+    for number, label in enumerate(labels):
+        first = number << (vertex_bits + drawn_bits + block_bits)
+        here = keys[ends[number] : ends[number + 1]]
+        orders.append(SectionOrder(here, label, first, vertex_bits, vertex_bits + drawn_bits))
+        space.parallel_for(counts[number], draw_key, orders[-1], len(label), num_blocks, seed)
+    keys = sorted_words(space, keys, [(vertex_bits, drawn_bits + block_bits + graph_bits)])
+    return [order.replaced(keys=keys[begin:end]) for order, begin, end in zip(orders, ends,
+                                                                              ends[1:])]
 
 
 @kl.kernel
-def draw_key(i, label, n, num_blocks, seed, place_bits, drawn_bits, keys):
-    """Make the key of vertex i of all candidates: candidate, label, a random number, and i."""
-    block = i // n * num_blocks + label[i % n]
-    drawn = hash_of(i, seed) & ((kl.int64(1) << drawn_bits) - 1)
-    keys[i] = (((block << drawn_bits) | drawn) << place_bits) | i
+def draw_key(i, ordered: SectionOrder, n, num_blocks, seed):
+    """Make the key of vertex i of all candidates."""
+    v = i % n
+    block = i // n * num_blocks + ordered.label[v]
+    ones = (kl.int64(1) << (ordered.section_bits - ordered.vertex_bits)) - 1
+    ordered.keys[i] = ordered.first + (block << ordered.section_bits) + (
+        (hash_of(i, seed) & ones) << ordered.vertex_bits) + v
 
 
 @kl.kernel
-def place_vertex(q, keys, place_bits, label, n, candidates: Candidates):
-    """Store the q-th vertex of all candidates in the order."""
-    v = (keys[q] & ((kl.int64(1) << place_bits) - 1)) % n
-    first = q // n * n
+def take_section_order(q, candidates: Candidates, ordered: SectionOrder, sizes: BisectionSizes):
+    """Store the q-th vertex of all candidates in the order, and where some blocks begin."""
+    n = sizes.vertices
+    k = sizes.blocks
+    c = q // n
+    place = q - c * n
+    v = ordered.keys[q] & ((kl.int64(1) << ordered.vertex_bits) - 1)
     candidates.order[q] = kl.int32(v)
     candidates.next_order[q] = kl.int32(v)
-    candidates.place[first + v] = kl.int32(q - first)
-    candidates.part[first + v] = label[v]
-
-
-@kl.kernel
-def begin_segment(i, begin, num_blocks, segment):
-    """Store where the vertices of a block begin in the order of a candidate."""
-    segment[i] = begin[i % (num_blocks + 1)]
+    candidates.place[c * n + v] = kl.int32(place)
+    candidates.part[c * n + v] = ordered.label[v]
+    for b in range(place, k + 1, n):
+        key = ordered.first + (b << ordered.section_bits)  # of the first candidate
+        candidates.segment[c * (k + 1) + b] = lower_bound(ordered.keys, 0, n, key)

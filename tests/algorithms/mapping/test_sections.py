@@ -7,8 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from portpart.algorithms.initial.bisection_state import Candidates, StartSizes
-from portpart.algorithms.initial.project_bisection import order_by_section
+from portpart.algorithms.initial.bisection_state import BisectionWords, Candidates, StartSizes
+from portpart.algorithms.initial.project_bisection import (
+    SectionOrder,
+    orders_by_section,
+    take_section_order,
+)
 from portpart.algorithms.mapping.anchors import Sections, best_of_each
 from portpart.algorithms.mapping.sections import (
     partition_sections,
@@ -36,24 +40,39 @@ def test_ranges_are_bisected_side_by_side() -> None:
     assert splits_of_ranges(5, 1)[0].shape == (0, 4)
 
 
-def test_vertices_are_ordered_by_label_and_by_chance(space: ExecutionSpace) -> None:
-    n, k, candidates = 50, 9, 3
-    label = np.random.default_rng(0).integers(0, 3, n).astype(np.int32) * 3
-    label[label == 3] = 6  # the middle range is empty
-    partitions = Candidates.allocate(space, StartSizes(candidates, candidates * n, 0, 0, k))
-    order_by_section(space, space.asarray(label), candidates, k, 7, partitions)
-    found = {name: oracles.host(array) for name, array in partitions.named()}
-    orders = found["order"].reshape(candidates, n)
-    for order, place, part in zip(orders, found["place"].reshape(candidates, n),
-                                  found["part"].reshape(candidates, n)):
-        assert np.array_equal(order[place], np.arange(n))
-        assert np.array_equal(label[order], np.sort(label))
-        assert np.array_equal(part, label)
-    assert not np.array_equal(orders[0], orders[1])
-    zeros = int((label == 0).sum())
-    begins = found["segment"].reshape(candidates, k + 1)
-    assert begins[0].tolist() == [0, *[zeros] * 6, n, n, n]
-    assert np.array_equal(begins[0], begins[2])
+@pytest.mark.parametrize("sizes", [(50,), (50, 20, 6), (4, 3)])
+def test_vertices_are_ordered_by_label_and_by_chance(space: ExecutionSpace,
+                                                     sizes: tuple[int, ...]) -> None:
+    """On each of several graphs; the last ones have fewer vertices than blocks."""
+    k, rng = 9, np.random.default_rng(0)
+    candidates = [3 + depth for depth in range(len(sizes))]
+    labels = [rng.integers(0, 3, n).astype(np.int32) * 3 for n in sizes]
+    for label in labels:
+        label[label == 3] = 6  # the middle range is empty
+    orders = orders_by_section(space, list(map(space.asarray, labels)), candidates, k, 7)
+    for label, count, order in zip(labels, candidates, orders):
+        n, run = len(label), BisectionWords([0] * len(BisectionWords.indices))
+        run.vertices, run.blocks, run.vertices_of_all = n, k, count * n
+        found = taken(space, order, run, StartSizes(count, count * n, 0, 0, k))
+        orders_found = found["order"].reshape(count, n)
+        for row, place, part in zip(orders_found, found["place"].reshape(count, n),
+                                    found["part"].reshape(count, n)):
+            assert np.array_equal(row[place], np.arange(n))
+            assert np.array_equal(label[row], np.sort(label))
+            assert np.array_equal(part, label)
+        assert n < 10 or not np.array_equal(orders_found[0], orders_found[1])
+        zeros = int((label == 0).sum())
+        for begins in found["segment"].reshape(count, k + 1):
+            assert begins.tolist() == [0, *[zeros] * 6, n, n, n]
+
+
+def taken(space: ExecutionSpace, order: SectionOrder, run: BisectionWords,
+          sizes: StartSizes) -> dict[str, Any]:
+    """The candidates of a graph, which begin in this order."""
+    partitions = Candidates.allocate(space, sizes)
+    words = BisectionWords(space.asarray(np.array(run.array, np.int64)))
+    space.parallel_for(run.vertices_of_all, take_section_order, partitions, order, words)
+    return {name: oracles.host(array) for name, array in partitions.named()}
 
 
 def halves(graph: Any) -> np.ndarray:
