@@ -3,7 +3,8 @@
 The lanes of a team iterate over all arcs of a cluster as over one list, and add them up in a hash
 row.  It is in scratch memory if all heads certainly fit there, otherwise in main memory, where each
 row has a slot for each of its arcs.  Then the row is packed at its beginning in main memory.  A
-team of one lane packs rows at once, and keeps only places in the hash row.
+team of one lane packs rows at once, and keeps only places in the hash row.  If very many rows are
+short, a lane of a GPU fills one without hashing.
 
                  members of cluster 5     arcs by lane     hash row             packed
     offsets  ->  vertex 3: 8 7 9          0 1 2            . 4 . 8 . . 7 . 9    4 8 7 9
@@ -24,6 +25,12 @@ from portpart.graphs import Csr
 from portpart.primitives import EMPTY, SLOTS, claim_slot_in_team, first_slot
 
 WIDE_TEAM = 256
+
+SHORT_ROW = MIN_WIDE_ROW
+"""Maximum number of arcs of a row that a lane of a GPU fills without hashing."""
+
+TOGETHER = 4
+"""Number of arcs that it loads together."""
 
 ANY_ROW = 2**62
 
@@ -112,6 +119,10 @@ class RowScratch(kl.Static):
     sum_type: kl.Word
 
 
+class HeadsTogether(kl.StaticArray, size=TOGETHER):
+    """The clusters of the heads of these arcs."""
+
+
 @kl.kernel
 def fill_row(i, wide, max_arcs, graph: Csr, members: Members, rows: CoarseRows, count,
              scratch: RowScratch):
@@ -143,6 +154,49 @@ def fill_row(i, wide, max_arcs, graph: Csr, members: Members, rows: CoarseRows, 
         weight = kl.team_sum(weight)
         if kl.lane() == 0:
             rows.vertex_weights[c] = weight
+
+
+@kl.kernel
+def fill_short_row(c, graph: Csr, members: Members, rows: CoarseRows, sum_type: kl.StaticValue):
+    """Fill and measure the row of cluster c if it has few arcs.  Called by one lane.
+
+    The lane compares a head with those before.  It loads several arcs before it adds the first one,
+    so that their latencies overlap.
+    """
+    heads = kl.lane_array(kl.int32, SHORT_ROW)
+    sums = kl.lane_array(sum_type, SHORT_ROW)
+    found = HeadsTogether()
+    begin = kl.int64(rows.begin[c])
+    if kl.int64(rows.begin[c + 1]) - begin <= SHORT_ROW:
+        own = number_of(c, members)
+        weight = kl.int64(0)
+        degree = kl.int64(0)
+        total = kl.int64(0)
+        for m in range(members.offsets[c], members.offsets[c + 1]):
+            v = members.listed[m]
+            weight += kl.value_or(graph.vertex_weights, v, 1)
+            last = kl.int64(graph.end[v])
+            for first in range(graph.begin[v], last, TOGETHER):
+                for j in kl.static_range(TOGETHER):
+                    found[j] = members.cluster[graph.targets[min(first + j, last - 1)]]
+                for j in kl.static_range(TOGETHER):
+                    if first + j < last and found[j] != own:
+                        place = kl.int64(0)
+                        while place < degree and heads[place] != found[j]:
+                            place += 1
+                        if place == degree:
+                            heads[place] = found[j]
+                            sums[place] = 0
+                            degree += 1
+                        more = kl.value_or(graph.weights, first + j, 1)
+                        sums[place] += more
+                        total += more
+        for place in range(degree):
+            rows.keys[begin + place] = heads[place]
+            rows.sums[begin + place] = sums[place]
+        rows.degrees[c] = degree
+        rows.arc_sums[c] = total
+        rows.vertex_weights[c] = weight
 
 
 @kl.device

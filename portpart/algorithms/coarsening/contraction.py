@@ -27,6 +27,7 @@ from portpart.algorithms.coarsening.contract_by_hashing import (
     CoarseRows,
     RowScratch,
     fill_row,
+    fill_short_row,
     wide_row,
 )
 from portpart.algorithms.coarsening.options import FineSizes, sizes_of
@@ -213,7 +214,7 @@ class Making:
     def _run(self, parts: tuple[str, ...], sizes: FineSizes, **records: Record) -> None:
         """Run the program that makes these parts."""
         space, graph = self.graph.space, self.graph
-        team = team_for(2 * graph.mean_degree)
+        team = team_of_rows(graph, sizes)
         given: dict[str, Any] = {"graph": graph.csr, **records}
         counts = {name: array for name, array in (
             ("count", self.clusters.count), ("heads", self.clusters.heads)) if array is not None}
@@ -222,6 +223,17 @@ class Making:
             lambda: record_contraction(given, sizes, team, space.widest_team == 1, parts,
                                        list(counts)))
         executable.run({**given, **counts}, max(graph.num_vertices, 1), sizes)
+
+
+MEAN_OF_SHORT_ROWS, MANY_ROWS = 24, 1 << 19
+"""If rows of clusters have few arcs and there are many, a lane of a GPU fills one."""
+
+
+def team_of_rows(graph: Graph, sizes: FineSizes) -> int:
+    """Return the team width for rows of clusters, which have about two members."""
+    arcs = 2 * graph.mean_degree
+    lone = arcs <= MEAN_OF_SHORT_ROWS and sizes.clusters >= MANY_ROWS
+    return 1 if lone else team_for(arcs)
 
 
 MEMBERS, ROWS = "members", "rows"
@@ -287,10 +299,14 @@ def _record_rows(program: Program, rows: CoarseRows, members: Members, team: int
                              {"wide": members.wide, "max_arcs": ANY_ROW})
     most = ANY_ROW if one_lane else wide_row(team, weight_type.itemsize)
     others = (members.clusters, team, {"wide": None, "max_arcs": most})
+    is_lone = team == 1 and not one_lane
+    chosen = [wide] if is_lone else [others] if one_lane else [wide, others]
     with program.side_by_side():
-        for count, width, given in ([] if one_lane else [wide]) + [others]:
+        for count, width, given in chosen:
             scratch = RowScratch(SLOTS[weight_type.itemsize][width], width, sum_type)
             program.launch(count, fill_row.bound(scratch=scratch), team=width, count=heads, **given)
+        if is_lone:
+            program.launch(members.clusters, fill_short_row.bound(sum_type=sum_type))
 
 
 @kl.kernel

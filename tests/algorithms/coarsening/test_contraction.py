@@ -121,6 +121,21 @@ def test_lanes_share_a_row(lanes: int, name: str) -> None:
     oracles.assert_same_graph(coarse, oracles.quotient(graph, cluster, count))
 
 
+@pytest.mark.parametrize("limit", [30_000, row_pieces.MAX_SCRATCH])
+@pytest.mark.parametrize("name", [*LANES_GRAPHS, "medium"])
+def test_a_lane_fills_a_short_row(space: ExecutionSpace, name: str, limit: int,
+                                  monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows of many arcs are left to wide teams."""
+    monkeypatch.setattr(contraction, "MANY_ROWS", 0)
+    monkeypatch.setattr(contraction, "MEAN_OF_SHORT_ROWS", 1000)
+    monkeypatch.setattr(row_pieces, "MAX_SCRATCH", limit)
+    graph = LANES_GRAPHS.get(name) or GRAPHS[name]
+    cluster, count = random_clusters(graph, 3)
+    wanted = oracles.quotient(graph, cluster, count)
+    for each in (space, LanesSpace(5)):
+        oracles.assert_same_graph(contracted(each, graph, cluster, count), wanted)
+
+
 @looped("name", GRAPHS)
 def test_a_coarse_graph_knows_its_degrees_and_weights(space: ExecutionSpace, name: str) -> None:
     graph = GRAPHS[name]
