@@ -89,7 +89,7 @@ def test_gathering_finds_the_same(space: ExecutionSpace, name: str) -> None:
     Movable vertices have been rated before.
     """
     single, part = overloaded(space, GRAPHS[name])
-    single.launch(int(single.level.movable_lanes), eviction.list_movable_candidates, team=1)
+    single.launch(int(single.level.movable), eviction.list_movable_candidates, team=1)
     movable = found(single)["candidates"]
     assert movable
     single.launch(int(single.level.single), eviction.list_other_candidates, team=1)
@@ -97,24 +97,11 @@ def test_gathering_finds_the_same(space: ExecutionSpace, name: str) -> None:
     length = int(gathered.level.on_boundary)
     assert length > 2 * BATCH
     assert length % BATCH != 0
-    gathered.launch(int(gathered.level.movable_lanes), eviction.list_movable_candidates, team=1)
+    gathered.launch(int(gathered.level.movable), eviction.list_movable_candidates, team=1)
     gathered.launch(-(-length // BATCH), eviction.gather_other_candidates, team=32)
     assert found(gathered)["candidates"] == sorted(movable + is_eviction_candidate(gathered, part))
     gathered.launch(int(gathered.level.candidates), eviction.rate_gathered, team=1)
     assert found(gathered) == found(single)
-
-
-@pytest.mark.parametrize("name", GRAPHS)
-def test_a_lane_that_examines_several_movable_vertices_lists_the_same(space: ExecutionSpace,
-                                                                      name: str) -> None:
-    single, _ = overloaded(space, GRAPHS[name])
-    movable = int(single.level.movable)
-    single.launch(movable, eviction.list_movable_candidates, team=1)
-    several, _ = overloaded(space, GRAPHS[name])
-    several.level.movable_lanes = lanes = movable // 4 + 1  # the last ones examine three
-    several.launch(lanes, eviction.list_movable_candidates, team=1)
-    assert found(several) == found(single)
-    assert found(single)["candidates"]
 
 
 def test_lanes_of_a_team_gather_together() -> None:

@@ -18,7 +18,6 @@ from portpart.algorithms.refinement.rebalancing.rule import (
     ALL,
     BATCH,
     BY_WEIGHT,
-    MOVABLE_TOGETHER,
     REST,
     RebalancingRule,
     batch_of_all,
@@ -172,41 +171,17 @@ def rate_by_cache(v, graph: Csr, state: Deciding, rule: RebalancingRule):
                      rule)
 
 
-class MovableTogether(kl.StaticArray, size=MOVABLE_TOGETHER):
-    """A number for each movable vertex that a lane examines together with others."""
-
-
-@kl.device
-def list_if_candidate(v, block, graph: Csr, state: Deciding, rule: RebalancingRule):
-    """List movable vertex v if its block is slightly overloaded."""
-    if is_eviction_candidate(v, block, True, graph, state.blocks, state.rebalancing, state.figures,
-                             BY_WEIGHT):
-        state.rebalancing.listed[kl.atomic_next(state.rebalancing, Rebalancing.candidates)] = v
-        rate_by_cache(v, graph, state, rule)
-
-
 @kl.kernel
 def list_movable_candidates(i, graph: Csr, state: Deciding, rule: RebalancingRule):
-    """List movable vertex i if its block is slightly overloaded, and of a long list others at a
-    distance, whose blocks are loaded before the first one is examined.
+    """List movable vertex i if its block is slightly overloaded.
 
     All vertices that lose nothing are movable.
     """
-    vertices = MovableTogether()
-    here = MovableTogether()
-    count = state.active.movable
-    lanes = state.rebalancing.movable_lanes
-    if i < count and lanes >= count:
-        v = gains.movable_vertex(i, state.active)
-        list_if_candidate(v, state.moves.part[v], graph, state, rule)
-    elif i < count:
-        for j in kl.static_range(MOVABLE_TOGETHER):
-            vertices[j] = gains.movable_vertex(min(i + j * lanes, count - 1), state.active)
-        for j in kl.static_range(MOVABLE_TOGETHER):
-            here[j] = state.moves.part[vertices[j]]
-        for j in kl.static_range(MOVABLE_TOGETHER):
-            if i + j * lanes < count:
-                list_if_candidate(vertices[j], here[j], graph, state, rule)
+    v = gains.movable_vertex(i, state.active)
+    if is_eviction_candidate(v, state.moves.part[v], True, graph, state.blocks, state.rebalancing,
+                             state.figures, BY_WEIGHT):
+        state.rebalancing.listed[kl.atomic_next(state.rebalancing, Rebalancing.candidates)] = v
+        rate_by_cache(v, graph, state, rule)
 
 
 @kl.device

@@ -154,9 +154,6 @@ def evicts_all(b, blocks: Blocks, rebalancing: Rebalancing, rule: RebalancingRul
 BATCH = 256
 """Number of vertices of a list that a team examines."""
 
-MOVABLE_TOGETHER = 4
-"""Number of movable vertices that a lane examines together, if they are many."""
-
 SHORT_BATCH, MANY_VERTICES = 32, 1 << 22
 """A vertex for each lane of a team, for graphs of at most MANY_VERTICES."""
 
@@ -196,14 +193,10 @@ def end_rebalancing(rebalancing: Rebalancing, rule: RebalancingRule):
 
 @kl.device
 def plan_gathering(cache: gains.GainCache, active: gains.ActiveSets, rebalancing: Rebalancing):
-    """Set the work sizes of the ways to scan the lists for a rebalancing.
+    """Set the work sizes of the two ways to scan the boundary list for a rebalancing.
 
-    Until then each vertex marked as stale may be added to the lists.
+    Until then each vertex marked as stale may be added to the list.
     """
-    movable = active.movable + cache.marked
-    if movable > rebalancing.many_on_boundary:
-        movable = (movable + MOVABLE_TOGETHER - 1) // MOVABLE_TOGETHER
-    rebalancing.movable_lanes = movable
     listed = active.on_boundary + cache.marked
     gathers = listed > rebalancing.many_on_boundary
     rebalancing.single = 0 if gathers else listed

@@ -61,8 +61,7 @@ class Rebalancing(kl.Record):
     rated: int = kl.word()  # number of candidates that have been rated
     single: int = kl.word()  # boundary vertices examined one by one; 0 if candidates are gathered
     batches: int = kl.word()  # maximum number of batches to gather candidates from; or 0
-    movable_lanes: int = kl.word()  # lanes that examine movable vertices, each one or several
-    many_on_boundary: int = kl.word()  # longer lists are long: candidates are gathered
+    many_on_boundary: int = kl.word()  # from a longer boundary list candidates are gathered
     strong: int = kl.word()  # whether the next rebalancing is a strong one
     short: int = kl.word()  # whether the rated movable vertices of a block are too few
     wide: int = kl.word()  # whether vertices that are not movable are rated from the start

@@ -61,7 +61,7 @@ class RebalancingSteps(Piece):
             program.launch(1, swap_boundary)
         with program.side_by_side():
             if self.rule.rates_boundary:
-                program.launch(level.movable_lanes, eviction.list_movable_candidates)
+                program.launch(level.movable, eviction.list_movable_candidates)
                 list_others(this)
             program.launch(level.swept, eviction.list_all_candidates, team=GATHERING_TEAM)
         self._rate(this)
