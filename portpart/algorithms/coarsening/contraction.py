@@ -225,7 +225,7 @@ class Making:
         executable.run({**given, **counts}, max(graph.num_vertices, 1), sizes)
 
 
-MEAN_OF_SHORT_ROWS, MANY_ROWS = 24, 1 << 19
+MEAN_OF_SHORT_ROWS, MANY_ROWS = 16, 1 << 19
 """If rows of clusters have few arcs and there are many, a lane of a GPU fills one."""
 
 
