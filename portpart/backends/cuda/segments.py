@@ -118,7 +118,7 @@ class Segments:
         self._add(program.steps)
         for place, test in enumerate(self.line):
             if isinstance(test, Test) and place + 1 in test.ahead:
-                self.line[place] = replace(test, exchanges=self._may_repeat(place + 2, test.place))
+                self.line[place] = replace(test, exchanges=self._may_repeat(place, test.place))
         for place in self._skipped:
             test = cast(Test, self.line[place])
             behind = {at: cast(Segment, self.line[at]) for at in self._segments_from(test.place)}
@@ -192,17 +192,21 @@ class Segments:
             return self._segments_from(place + 1) | self._segments_from(part.place)
         return set()
 
-    def _may_repeat(self, place: int, end: int) -> bool:
-        """Whether there is an exchange at a place, and nothing from another one on reads what
-        arrives: doing it again sends the same parts, and sums would be wrong.
+    def _may_repeat(self, test: int, end: int) -> bool:
+        """Whether the second part of the loop at a test exchanges parts, and nothing behind the
+        loop reads what arrives: doing it again sends the same parts, but sums would be wrong.
         """
-        part = self.line[place]
+        part = self.line[test + 2]
         if not isinstance(part, Exchange) or not isinstance(part.step, AllToAll):
             return False
-        later = (slots_of(each.program.steps if isinstance(each, Segment) else [each.step])
-                 for each in self.line[end:] if isinstance(each, (Segment, Exchange)))
+        around = [each.place for each in self.line[end:]
+                  if isinstance(each, Jump) and each.place < test]
+        later = [*self.line[end:], *(self.line[min(around) : test] if around else [])]
         arriving = {self.own.get(slot, slot) for slot in _set_by(part.step)}
-        return not any(self.own.get(slot, slot) in arriving for slots in later for slot in slots)
+        return not any(self.own.get(slot, slot) in arriving
+                       for each in later if isinstance(each, (Segment, Exchange))
+                       for slot in slots_of(each.program.steps if isinstance(each, Segment)
+                                            else [each.step]))
 
     def _guarded(self, segment: Segment, flag: Element, if_set: bool) -> Segment:
         """Return a segment that does nothing unless a flag is set, or is zero."""
