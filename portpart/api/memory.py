@@ -152,7 +152,7 @@ def memory_estimate(
     211
     >>> machine = portpart.Topology("4:8:6", "1:10:100")
     >>> portpart.memory_estimate(2**20, 6 * 2**20, machine, arc_shrink=0.5).peak // 2**20
-    257
+    254
     >>> netlist = portpart.generators.netlist(1000)
     >>> portpart.memory_estimate(like=netlist, k=8).graph
     36272

@@ -33,7 +33,6 @@ from .copies import (
     copies_of as copies_of,
     degrees_of as degrees_of,
     entries_in_order as entries_in_order,
-    flag_label as flag_label,
     induced as induced,
     repeated as repeated,
     rows_in_order as rows_in_order,

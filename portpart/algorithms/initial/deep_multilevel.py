@@ -77,14 +77,13 @@ def grown_partitions(graphs: Graphs, clusters: list[Array], goals: np.ndarray, l
     runs[0].kept = min(kept or options.candidates, options.candidates)
     for run in runs:
         run.kept_vertices = run.kept * run.vertices
+    orders = [] if labels is None else orders_by_section(
+        space, labels, [int(run.candidates) for run in runs], len(goals), seed)
     sizes = start_sizes([graph.num_vertices for graph in graphs], len(goals), options)
-    candidates = Candidates.allocate(space, sizes)
-    attempts = Attempts.allocate(space, sizes)
+    given = {"next_order": orders[0].vertices} if orders else {}
+    candidates = Candidates.allocate(space, sizes, **given)
     records = {"splits": Splits.on(space, rows, level_begin, goals, limits),
-               "candidates": candidates, "attempts": attempts}
-    orders: list[Records] = [{} for _ in graphs] if labels is None else [
-        {"ordered": each} for each in orders_by_section(
-            space, labels, [int(run.candidates) for run in runs], len(goals), seed)]
+               "candidates": candidates, "attempts": Attempts.allocate(space, sizes)}
     team = team_for(seen_by_vertex(graphs[0]))  # equal on all graphs, so one program is compiled
     words = space.asarray(np.array([run.array for run in runs], np.int64).reshape(-1))
     nothing = space.empty(0, np.int32)
@@ -93,10 +92,13 @@ def grown_partitions(graphs: Graphs, clusters: list[Array], goals: np.ndarray, l
         run = runs[depth]
         cluster = clusters[depth] if run.coarse_vertices > 0 else nothing
         handover = ProjectedState(cluster, part, space.empty(int(run.kept_vertices), np.int32))
+        if orders:
+            records |= {"ordered": orders[depth], "candidates": candidates.replaced(
+                next_order=orders[depth].vertices)}
         size = len(run.array)
         state = BisectionWords(words[depth * size : (depth + 1) * size])
         _bisect(graphs[depth], int(run.vertices_of_all), team, labels is not None,
-                {**records, **orders[depth], "handover": handover, "start": state})
+                {**records, "handover": handover, "start": state})
         part = handover.kept_part
     return part
 

@@ -19,7 +19,7 @@ from portpart.algorithms.initial.bisection_state import (
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import Csr
-from portpart.primitives import hash_of, lower_bound, sorted_words
+from portpart.primitives import hash_of, sorted_words
 
 # Bisections projected from a coarser graph: a vertex starts on the side of its cluster ---------
 #
@@ -110,22 +110,14 @@ class SectionOrder(kl.Record):
 
     Attributes
     ----------
-    keys : array of int64
-        Ascending keys of the vertices of all candidates: graph, candidate and label, a random
-        number, and the vertex.
+    vertices : array of int32, shape (candidates * n,)
+        The order, of one candidate after the other; it becomes the next order of `Candidates`.
     label : array of int32, shape (n,)
         The block that a vertex is in, the first of its possible final blocks.
-    first : int
-        The least possible key.
-    vertex_bits, section_bits : int
-        Bits of the vertex, and below the label.
     """
 
-    keys: Array
+    vertices: Array
     label: Array
-    first: int
-    vertex_bits: int
-    section_bits: int
 
 
 def orders_by_section(space: ExecutionSpace, labels: Sequence[Array], candidates: Sequence[int],
@@ -144,27 +136,61 @@ def orders_by_section(space: ExecutionSpace, labels: Sequence[Array], candidates
     block_bits = (max(candidates) * num_blocks).bit_length()
     graph_bits = len(labels).bit_length()
     drawn_bits = min(RANDOM_BITS, KEY_BITS - graph_bits - block_bits - vertex_bits)
-    keys = space.empty(sum(counts), np.int64)
     ends = list(accumulate(counts, initial=0))
-    orders = []
+    keys = space.empty(ends[-1], np.int64)
     for number, label in enumerate(labels):
-        first = number << (vertex_bits + drawn_bits + block_bits)
-        here = keys[ends[number] : ends[number + 1]]
-        orders.append(SectionOrder(here, label, first, vertex_bits, vertex_bits + drawn_bits))
-        space.parallel_for(counts[number], draw_key, orders[-1], len(label), num_blocks, seed)
+        space.parallel_for(counts[number], draw_key, label, len(label), num_blocks, seed,
+                           SectionKeys(vertex_bits, drawn_bits, number << block_bits),
+                           keys[ends[number] : ends[number + 1]])
     keys = sorted_words(space, keys, [(vertex_bits, drawn_bits + block_bits + graph_bits)])
-    return [order.replaced(keys=keys[begin:end]) for order, begin, end in zip(orders, ends,
-                                                                              ends[1:])]
+    vertices = space.empty(len(keys), np.int32)
+    space.parallel_for(len(keys), unpack_vertex, keys, vertex_bits, vertices)
+    return [SectionOrder(vertices[begin:end], label)
+            for begin, end, label in zip(ends, ends[1:], labels)]
+
+
+class SectionKeys(kl.Record):
+    """The layout of keys: graph, candidate and label, a random number, and the vertex.
+
+    Attributes
+    ----------
+    vertex_bits, drawn_bits : int
+    first : int
+        The number of the graph, above candidate and label.
+    """
+
+    vertex_bits: int
+    drawn_bits: int
+    first: int
 
 
 @kl.kernel
-def draw_key(i, ordered: SectionOrder, n, num_blocks, seed):
+def draw_key(i, label, n, num_blocks, seed, layout: SectionKeys, keys):
     """Make the key of vertex i of all candidates."""
     v = i % n
-    block = i // n * num_blocks + ordered.label[v]
-    ones = (kl.int64(1) << (ordered.section_bits - ordered.vertex_bits)) - 1
-    ordered.keys[i] = ordered.first + (block << ordered.section_bits) + (
-        (hash_of(i, seed) & ones) << ordered.vertex_bits) + v
+    block = layout.first + i // n * num_blocks + label[v]
+    drawn = hash_of(i, seed) & ((kl.int64(1) << layout.drawn_bits) - 1)
+    keys[i] = (((block << layout.drawn_bits) | drawn) << layout.vertex_bits) | v
+
+
+@kl.kernel
+def unpack_vertex(i, keys, vertex_bits, vertices):
+    """Store the vertex of key i."""
+    vertices[i] = kl.int32(keys[i] & ((kl.int64(1) << vertex_bits) - 1))
+
+
+@kl.device
+def first_of_section(b, n, ordered: SectionOrder):
+    """Return how many vertices have labels below b."""
+    first = kl.int64(0)
+    last = kl.int64(n)
+    while first < last:
+        middle = (first + last) // 2
+        if ordered.label[ordered.vertices[middle]] < b:
+            first = middle + 1
+        else:
+            last = middle
+    return first
 
 
 @kl.kernel
@@ -173,12 +199,9 @@ def take_section_order(q, candidates: Candidates, ordered: SectionOrder, sizes: 
     n = sizes.vertices
     k = sizes.blocks
     c = q // n
-    place = q - c * n
-    v = ordered.keys[q] & ((kl.int64(1) << ordered.vertex_bits) - 1)
-    candidates.order[q] = kl.int32(v)
-    candidates.next_order[q] = kl.int32(v)
-    candidates.place[c * n + v] = kl.int32(place)
+    v = ordered.vertices[q]
+    candidates.order[q] = v
+    candidates.place[c * n + v] = kl.int32(q - c * n)
     candidates.part[c * n + v] = ordered.label[v]
-    for b in range(place, k + 1, n):
-        key = ordered.first + (b << ordered.section_bits)  # of the first candidate
-        candidates.segment[c * (k + 1) + b] = lower_bound(ordered.keys, 0, n, key)
+    for b in range(q - c * n, k + 1, n):
+        candidates.segment[c * (k + 1) + b] = first_of_section(b, n, ordered)

@@ -27,7 +27,7 @@ from portpart.backends.cuda.launch import RESIDENT, WALK, Direct, can_cooperate
 from portpart.backends.cuda.nvrtc import do_without_folder
 from portpart.backends.cuda.program import CudaExecutable
 from portpart.backends.cuda.segmented import SegmentedExecutable
-from portpart.backends.cuda.transfer import LARGEST_TRAVELLER, HeldMemory, device_transfer
+from portpart.backends.cuda.transfer import HeldMemory, device_transfer, travels
 from portpart.backends.language import Kernel
 from portpart.backends.language.arrays import Part
 from portpart.backends.language.team_arrays import BLOCK, block_of
@@ -151,7 +151,7 @@ class CudaSpace(programs.ExecutionSpace):
         return result
 
     def asarray(self, values: Any, dtype: DTypeLike | None = None) -> programs.Array:
-        if isinstance(values, np.ndarray) and _travels(values, dtype):
+        if isinstance(values, np.ndarray) and travels(values, dtype):
             return self._sent(values, len(values))
         elsewhere = getattr(getattr(values, "device", None), "id", self.device_id)
         size = getattr(values, "size", 0)
@@ -168,7 +168,7 @@ class CudaSpace(programs.ExecutionSpace):
         return result
 
     def with_slack(self, values: np.ndarray, slack: int) -> programs.Array:
-        if not _travels(values, values.dtype):
+        if not travels(values, values.dtype):
             return super().with_slack(values, slack)
         return self._sent(values, len(values) + slack)
 
@@ -345,13 +345,6 @@ class CudaSpace(programs.ExecutionSpace):
         needed = n * np.dtype(dtype or np.float64).itemsize
         return OutOfMemory(f"{needed / 2**20:.0f} MiB of memory on {self.name} were needed and "
                            f"{(self.free_bytes() or 0) / 2**20:.0f} MiB were free")
-
-
-def _travels(values: np.ndarray, dtype: DTypeLike | None) -> bool:
-    """Whether a host array may be copied as it is, without pinned memory."""
-    return (0 < values.nbytes <= LARGEST_TRAVELLER and values.ndim == 1
-            and values.flags.c_contiguous and values.dtype.isnative and values.dtype.kind in "biuf"
-            and (dtype is None or values.dtype == dtype))
 
 
 def import_cupy() -> ModuleType:

@@ -19,6 +19,7 @@ from portpart.backends.programs import Transfer, address_of, register
 if TYPE_CHECKING:
     from cupy import ndarray
     from cupy.cuda import Device, MemoryPool, PinnedMemoryPointer, Stream
+    from numpy.typing import DTypeLike
 
 # Copies to the host that continue while more work is launched ----------------------------------
 
@@ -60,6 +61,13 @@ class PinnedReadback:
 
 LARGEST_TRAVELLER = 1 << 16
 """Maximum bytes of a host array that the driver copies at once: CuPy's way takes 40 us."""
+
+def travels(values: np.ndarray, dtype: DTypeLike | None) -> bool:
+    """Whether a host array may be copied as it is, without pinned memory."""
+    return (0 < values.nbytes <= LARGEST_TRAVELLER and values.ndim == 1
+            and values.flags.c_contiguous and values.dtype.isnative and values.dtype.kind in "biuf"
+            and (dtype is None or values.dtype == dtype))
+
 
 ALREADY_ENABLED = 704
 """CUDA's error for a peer whose memory is already accessible."""

@@ -69,7 +69,7 @@ def test_vertices_are_ordered_by_label_and_by_chance(space: ExecutionSpace,
 def taken(space: ExecutionSpace, order: SectionOrder, run: BisectionWords,
           sizes: StartSizes) -> dict[str, Any]:
     """The candidates of a graph, which begin in this order."""
-    partitions = Candidates.allocate(space, sizes)
+    partitions = Candidates.allocate(space, sizes, next_order=order.vertices)
     words = BisectionWords(space.asarray(np.array(run.array, np.int64)))
     space.parallel_for(run.vertices_of_all, take_section_order, partitions, order, words)
     return {name: oracles.host(array) for name, array in partitions.named()}
