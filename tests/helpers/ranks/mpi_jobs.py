@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -78,4 +79,12 @@ def answers_of(size: int, module: str, *arguments: str, cwd: Path = ROOT,
     print(done.stderr)
     lines = [line for line in done.stdout.splitlines() if line.startswith("[")]
     assert lines or done.returncode != 0, done.stderr
-    return done.returncode, dict(map(json.loads, lines))
+    return done.returncode, dict(each for line in lines for each in documents(line))
+
+
+def documents(line: str) -> Iterator[Any]:
+    """The documents of a line: two ranks that print at the same time may end up on one."""
+    begin = 0
+    while begin < len(line):
+        found, begin = json.JSONDecoder().raw_decode(line, begin)
+        yield found
