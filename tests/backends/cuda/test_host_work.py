@@ -51,6 +51,18 @@ def test_work_is_done_once_at_the_first_wait() -> None:
     assert done == [7]
 
 
+def test_work_inside_leaves_that_around_for_a_later_wait() -> None:
+    space, done = StandInGpu(), []
+    array = space.full(3, 7, np.int32)
+    with space.while_waiting(lambda: done.append("around")):
+        with space.while_waiting(lambda: done.append("inside")):
+            space.fetch(array)()
+            space.to_host(array)
+            assert done == ["inside"]
+        space.fetch(array)()
+    assert done == ["inside", "around"]
+
+
 def test_work_is_forgotten_without_a_wait() -> None:
     space, done = StandInGpu(), []
     with space.while_waiting(lambda: done.append(1)):
