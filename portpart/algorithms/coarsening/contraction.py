@@ -300,9 +300,8 @@ def _record_rows(program: Program, rows: CoarseRows, members: Members, team: int
     most = ANY_ROW if one_lane else wide_row(team, weight_type.itemsize)
     others = (members.clusters, team, {"wide": None, "max_arcs": most})
     is_lone = team == 1 and not one_lane
-    chosen = [wide] if is_lone else [others] if one_lane else [wide, others]
     with program.side_by_side():
-        for count, width, given in chosen:
+        for count, width, given in [wide] * (not one_lane) + [others] * (not is_lone):
             scratch = RowScratch(SLOTS[weight_type.itemsize][width], width, sum_type)
             program.launch(count, fill_row.bound(scratch=scratch), team=width, count=heads, **given)
         if is_lone:

@@ -62,6 +62,7 @@ class PinnedReadback:
 LARGEST_TRAVELLER = 1 << 16
 """Maximum bytes of a host array that the driver copies at once: CuPy's way takes 40 us."""
 
+
 def travels(values: np.ndarray, dtype: DTypeLike | None) -> bool:
     """Whether a host array may be copied as it is, without pinned memory."""
     return (0 < values.nbytes <= LARGEST_TRAVELLER and values.ndim == 1

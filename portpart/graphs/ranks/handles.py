@@ -88,7 +88,7 @@ class Handles:
     def _make(self, max_remote: int) -> None:
         """Make a table without remote vertices."""
         graph, space = self.graph, self.space
-        self.max_remote, self._moved_ids = max_remote, None
+        self._max_remote, self._moved_ids = max_remote, None
         self.capacity = self.local + (SLOTS_FOR_FOUR * max_remote + 3) // 4
         self.names: Array = self._longer(graph.names)
         if graph.are_moved:
@@ -152,7 +152,7 @@ class Handles:
         """
         space = self.space
         remote = int(space.to_host(self.num_remote)[0])
-        if remote + count <= self.max_remote:
+        if remote + count <= self._max_remote:
             return None
         listed = self.listed[:remote]
         names, ids = (primitives.gather(space, each, listed) for each in (self.names,

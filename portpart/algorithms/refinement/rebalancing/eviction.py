@@ -110,12 +110,8 @@ ROUNDS = 8
 """Number of vertices that a lane examines together."""
 
 
-class VerticesOfRounds(kl.StaticArray, size=ROUNDS):
-    """Vertices that a lane examines together."""
-
-
-class BlocksOfRounds(kl.StaticArray, size=ROUNDS):
-    """The block of each of these vertices."""
+class OfRounds(kl.StaticArray, size=ROUNDS):
+    """A number for each of these vertices."""
 
 
 @kl.device
@@ -256,8 +252,8 @@ def gather_other_candidates(i, graph: Csr, moves: Moves, active: gains.ActiveSet
     width = kl.int64(kl.team_size())
     first = kl.int64(i) * BATCH
     end = min(first + BATCH, active.on_boundary)
-    vertices = VerticesOfRounds()
-    here = BlocksOfRounds()
+    vertices = OfRounds()
+    here = OfRounds()
     while rates_boundary_now(active, rebalancing) and first < end:
         for j in kl.static_range(ROUNDS):
             vertices[j] = gains.boundary_vertex(min(first + kl.lane() + j * width, end - 1), active)
@@ -293,7 +289,7 @@ def list_all_candidates(i, graph: Csr, moves: Moves, blocks: Blocks, unrated: ga
     batch = batch_of_all(figures)
     width = kl.int64(kl.team_size())
     end = min((i + 1) * batch, figures.vertices)
-    here = BlocksOfRounds()
+    here = OfRounds()
     for first in range(i * batch + kl.lane(), end, ROUNDS * width):
         for j in kl.static_range(ROUNDS):
             here[j] = moves.part[min(first + j * width, end - 1)]
