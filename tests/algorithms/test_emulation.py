@@ -136,7 +136,8 @@ def test_vertices_of_all_degrees_have_been_valued_in_every_way(folder: Path) -> 
     """Those with few neighbours, with many, and hubs."""
     ran = {ran.by_degree for ran in kernels_that_ran(folder) if ran.by_degree}
     distances = ("one_distance", "tree_distance", "matrix_distance")
-    ways = {*product(("refresh_gain", "rate"), distances), ("find_legal", "one_distance")}
+    ways = {*product(("refresh_gain", "rate"), distances), ("find_legal", "one_distance"),
+            ("propose_other", "one_distance")}
     assert ran == {(kind, *way) for kind in ("of_low_degree", "of_high_degree", "of_hub") for way
                    in ways} | {
         (kind, "find_block", "any") for kind

@@ -76,7 +76,8 @@ RUNS: dict[str, list[Run]] = {
                      (2, "hyperg", "paper", "cut"), (8, "hyperg", "default", "cut"),
                      (2, "ihyperg", "paper", "km1"), (8, "ihyperg", "default", "km1")],
     "netlist-1200-macros": [(2, "portpart", "default", "km1"), (8, "portpart", "strong", "cut"),
-                            (64, "portpart", "fast", "soed"), (2, "hyperg", "default", "km1")],
+                            (64, "portpart", "default", "cut"), (64, "portpart", "fast", "soed"),
+                            (2, "hyperg", "default", "km1")],
     "matrix-1500": [(2, "portpart", "fast", "soed"), (8, "portpart", "default", "km1"),
                     (130, "portpart", "fast", "cut"), (8, "hyperg", "paper", "soed"),
                     (130, "hyperg", "default", "km1")],
@@ -86,7 +87,8 @@ RUNS: dict[str, list[Run]] = {
     "network-1024": [(8, "portpart", "default", "km1"), (64, "portpart", "default", "km1"),
                      (64, "portpart", "fast", "soed")],
     "tv80": [(2, "portpart", "default", "cut"), (8, "portpart", "default", "km1"),
-             (64, "portpart", "fast", "km1"), (2, "hyperg", "default", "cut")],
+             (64, "portpart", "fast", "km1"), (64, "portpart", "default", "km1"),
+             (64, "portpart", "strong", "soed"), (2, "hyperg", "default", "cut")],
 }
 
 

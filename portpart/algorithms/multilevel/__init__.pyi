@@ -18,6 +18,7 @@ from .problem import (
     with_own_blocks as with_own_blocks,
 )
 from .refiners import (
+    LastPass as LastPass,
     ScheduleOptions as ScheduleOptions,
     jet_refiner as jet_refiner,
 )

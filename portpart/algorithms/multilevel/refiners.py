@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from portpart.algorithms.coarsening import is_skewed
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.objectives import Objective
-from portpart.algorithms.refinement import JET, FlowOptions, Piece, RefinementOptions, Refiner
+from portpart.algorithms.refinement import (
+    JET,
+    FlowOptions,
+    Piece,
+    RefinementOptions,
+    Refiner,
+    Variant,
+)
 from portpart.algorithms.refinement.flows import Band, FlowRefiner, band_of
 from portpart.backends.programs import Array
 from portpart.graphs import EitherGraph, Graph, Structure
@@ -74,6 +82,13 @@ def pieces_for(objective: Objective, order: str = "id") -> tuple[Piece, ...]:
     from portpart.algorithms.refinement.nets import jet_on_nets
 
     return jet_on_nets(order)
+
+
+class LastPass(NamedTuple):
+    """A last pass over the finest level, and whether it is the only pass after flows."""
+
+    variant: Variant
+    is_alone: bool
 
 
 # Flows ----------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from portpart.algorithms.coarsening import (
 from portpart.algorithms.initial import trivial_partition
 from portpart.algorithms.multilevel.population import Clock, Partition
 from portpart.algorithms.multilevel.problem import Constraints, Problem
-from portpart.algorithms.multilevel.refiners import LevelFlows, level_flows
+from portpart.algorithms.multilevel.refiners import LastPass, LevelFlows, level_flows
 from portpart.algorithms.multilevel.search import (
     ONE_WALK,
     SearchOptions,
@@ -154,6 +154,8 @@ class Recipe:
         Whether blocks are swapped at the end of each walk.
     flows : FlowOptions
         Flow refinement after the passes over a level.
+    last_pass : LastPass, optional
+        A last pass over the finest level.
     ways : ByOneDevice
         The steps of a walk, on one device or over several ranks.
     others : tuple of Recipe
@@ -174,6 +176,7 @@ class Recipe:
     combine: Callable[[list[Array]], Partition] | None = None
     swaps: bool = False
     flows: FlowOptions = NO_FLOWS
+    last_pass: LastPass | None = None
     ways: ByOneDevice = BY_ONE_DEVICE
     others: tuple[Recipe, ...] = ()
 
@@ -354,14 +357,15 @@ def refine_upwards(problem: Problem, recipe: Recipe, refiner: Refiner, levels: l
         passes = recipe.passes(depth, graph)
         if depth == coarsest and 0 < depth and done is not None and done < len(passes):
             passes = passes[done:]
-        outcome = refine_level(problem, refiner, depth, graph, passes, anchors, flows)
+        outcome = refine_level(problem, refiner, depth, graph, passes, anchors, flows,
+                               recipe.last_pass if depth == 0 else None)
     return outcome
 
 
 def refine_level(problem: Problem, refiner: Refiner, depth: int, graph: Graph,
-                 passes: Sequence[float], anchors: Array | None,
-                 flows: LevelFlows | None) -> RefinementOutcome:
-    """Refine a level by passes and flows, and return the outcome.
+                 passes: Sequence[float], anchors: Array | None, flows: LevelFlows | None,
+                 last: LastPass | None = None) -> RefinementOutcome:
+    """Refine a level by passes, flows and a last pass, and return the outcome.
 
     Flows on a band graph replace the passes after the first one, if they gain something.
     """
@@ -380,7 +384,15 @@ def refine_level(problem: Problem, refiner: Refiner, depth: int, graph: Graph,
         gain = taken.improve(graph, refiner, anchors)
     if gain is not None:
         problem.trace.refined_by_flows(depth, gain)
-        if gain > 0:
-            outcome = refiner.refine(graph, 0.0, anchors)
-            problem.trace.refined_level(depth, graph, outcome)
+    if last is not None and (wanted.is_brief or wanted.out_of_time()):
+        last = None
+    alone = last is not None and last.is_alone
+    if gain and not alone:
+        outcome = refiner.refine(graph, 0.0, anchors)
+        problem.trace.refined_level(depth, graph, outcome)
+    if last is not None:
+        if not (gain and alone):
+            refiner.restart(graph)
+        outcome = refiner.refine(graph, fixed=anchors, variant=last.variant)
+        problem.trace.refined_level(depth, graph, outcome)
     return outcome

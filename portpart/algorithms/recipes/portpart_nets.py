@@ -30,8 +30,8 @@ from portpart.algorithms.initial import (
     InitialOptions,
     partition_net_by_net,
 )
-from portpart.algorithms.refinement import FlowOptions, RefinementOptions
-from portpart.algorithms.refinement.nets import ORDERS
+from portpart.algorithms.refinement import FlowOptions, RefinementOptions, Variant
+from portpart.algorithms.refinement.nets import ORDERS, constrained_on_nets
 from portpart.backends.programs import Array
 from portpart.graphs import Hypergraph
 from portpart.options import changed, derived, option, option_class
@@ -48,6 +48,18 @@ class SmallOptions:
     passes: int | None = option(1, "`search.passes` with these cycles.", min=1)
     flow_levels: int = option(1, "`flows.levels` for these, if that is 0 otherwise.", min=0)
     fewer_hierarchies: int = option(2, "Divisor of `hierarchies` for more blocks.", min=1)
+
+
+CONSTRAINED_STALLS = 10
+"""Number of iterations without any progress after which a constrained pass ends."""
+
+
+@option_class
+class ConstrainedOptions:
+    """A last pass over the finest level, whose moves keep all limits."""
+
+    max_block: int = option(500, "With more vertices per block there is no such pass.", min=0)
+    alone: bool = option(True, "Whether it is the only pass after flows.")
 
 
 @option_class
@@ -88,6 +100,8 @@ class HypergraphConfig:
         FlowOptions(levels=0, alpha=16.0, max_entries=6000, max_matchings=8, max_blocks=256,
                     last_cycle_only=True),
         "Refinement by flows after the passes over a level.")
+    constrained: ConstrainedOptions | None = option(
+        ConstrainedOptions(), "A last pass where blocks have few vertices; None: no such pass.")
     search: multilevel.SearchOptions = option(
         multilevel.SearchOptions(), "A search by several cycles through the levels.")
     small: SmallOptions | None = option(
@@ -113,6 +127,7 @@ STRONG = changed(HypergraphConfig(), {
     "initial.growing.refined": 4, "initial.growing.refined_for_many": None,
     "initial.growing.hierarchies_for_many": None, "initial.growing.max_moves_for_many": None,
     "refinement.coarse.stall_limit": 10, "refinement.coarse.weak_limit": 8,
+    "constrained.max_block": 2**31, "constrained.alone": False,
     "refinement.temperatures": (0.9, 0.6, 0.3), "refinement.finest_temperatures": (0.9, 0.6, 0.3),
     "flows.levels": 100, "flows.max_matchings": None, "flows.max_blocks": 1024,
     "flows.last_cycle_only": False, "search.runs": 2, "small": None})
@@ -123,7 +138,8 @@ PRESETS = {
         "initial.growing.hierarchies": 4, "initial.growing.candidates": 4,
         "initial.growing.net_levels_for_many": None, "initial.growing.hierarchies_for_many": None,
         "refinement.coarse.tolerance": 0.997, "refinement.coarse.stall_limit": 4,
-        "refinement.temperatures": (0.6,), "refinement.finest_temperatures": (0.6,), "small": None,
+        "refinement.temperatures": (0.6,), "refinement.finest_temperatures": (0.6,),
+        "constrained": None, "small": None,
     }),
     "default": HypergraphConfig(),
     "strong": STRONG,
@@ -208,7 +224,18 @@ def portpart_nets(problem: multilevel.Problem, config: HypergraphConfig) -> mult
         config.coarsening, first, multilevel.start_from_pool(problem, config.initial, passes),
         multilevel.jet_refiner(problem, config.refinement, config.order), passes, config.search,
         contraction=contract_in_walk, communities=_apart(problem, config, offered),
-        offered=offered, flows=config.flows).in_turn(others)
+        offered=offered, flows=config.flows, last_pass=_last_pass(problem, config)).in_turn(others)
+
+
+def _last_pass(problem: multilevel.Problem,
+               config: HypergraphConfig) -> multilevel.LastPass | None:
+    """Return the constrained pass, if there is one."""
+    options = config.constrained
+    if options is None or problem.graph.num_vertices > options.max_block * problem.num_blocks:
+        return None
+    pass_options = replace(config.refinement.coarse, tolerance=1.0, stall_limit=CONSTRAINED_STALLS)
+    return multilevel.LastPass(Variant(pass_options, constrained_on_nets(config.order)),
+                               options.alone)
 
 
 def _apart(problem: multilevel.Problem, config: HypergraphConfig,

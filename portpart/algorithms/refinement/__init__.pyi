@@ -46,6 +46,7 @@ from .piece import (
     Piece as Piece,
     Recording as Recording,
     Run as Run,
+    Variant as Variant,
     launch_with_hubs as launch_with_hubs,
     record_accounts as record_accounts,
     record_ends as record_ends,

@@ -191,6 +191,19 @@ class Piece:
         """End a level, after the last iteration."""
 
 
+class Variant(NamedTuple):
+    """Options and pieces of a pass that has others than the refiner.
+
+    Attributes
+    ----------
+    options : RefinementOptions
+    pieces : tuple of Piece
+    """
+
+    options: RefinementOptions
+    pieces: tuple[Piece, ...]
+
+
 def launch_with_hubs(this: Recording, count: Element, kernels: tuple[Kernel, Kernel],
                      team: int, pieces: Element | None = None) -> None:
     """Launch the kernel for a list with this many lanes, and the kernel for hubs, side by side.

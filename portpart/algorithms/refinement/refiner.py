@@ -21,7 +21,7 @@ from portpart.algorithms.refinement.options import (
     RefinementSizes,
     sub_buckets_for,
 )
-from portpart.algorithms.refinement.piece import LevelWords, Piece, Recording, Run, Widths
+from portpart.algorithms.refinement.piece import LevelWords, Piece, Recording, Run, Variant, Widths
 from portpart.algorithms.refinement.program import JET, record_refinement
 from portpart.algorithms.refinement.rebalancing import rebalancing_rule, tile_of
 from portpart.algorithms.refinement.work_arrays import Lanes
@@ -71,6 +71,7 @@ class Refiner:
                  pieces: tuple[Piece, ...] = JET) -> None:
         self.space, self.balance, self.seed = space, balance, seed
         self.objective, self.pieces = objective, pieces
+        self._variant: Variant | None = None
         self.options, self.finest_options = options, finest_options or options
         self.sizes = self._sizes_for(finest)
         self._finest = finest.whole.num_vertices
@@ -98,7 +99,6 @@ class Refiner:
         self._previous_blocks: list[PreviousBlocks] = []
         self._around: tuple[Any, Any] = (None, None)
         self._begun_around: tuple[dict[str, int], LevelWords] = ({}, LevelWords.of())
-        self._rules = rebalancing_rule(self.options), rebalancing_rule(self.finest_options)
         self._executables: dict[Hashable, Executable] = {}
 
     def _sizes_for(self, finest: Structure) -> RefinementSizes:
@@ -190,8 +190,8 @@ class Refiner:
                                 run.active, run.incumbent)
         self._at_best = True
 
-    def refine(self, graph: Structure, filter_ratio: float = 0.0,
-               fixed: Array | None = None) -> RefinementOutcome:
+    def refine(self, graph: Structure, filter_ratio: float = 0.0, fixed: Array | None = None,
+               variant: Variant | None = None) -> RefinementOutcome:
         """Refine the current partition of `graph` in place.  Does not synchronise.
 
         Parameters
@@ -201,12 +201,15 @@ class Refiner:
             let it lose anything.
         fixed : array of int32, shape (n,), optional
             Vertices with an entry of 0 or more stay in their block.
+        variant : Variant, optional
+            Other options and pieces for this pass.
 
         Returns
         -------
         RefinementOutcome
             The result; reading it waits for the device.
         """
+        self._variant = variant
         self._set_limits(graph)
         if self._holds_heavy:
             fixed = with_heavy(graph, self.run.moves.part, self.run.blocks.limits,
@@ -244,7 +247,7 @@ class Refiner:
         fixed, previous_blocks
             As in `refine` and `set_previous_blocks`.
         """
-        self._at_best = False
+        self._at_best, self._variant = False, None
         self.loss_unit = self._loss_unit_on(graph)
         self._limits_of = (None, None)
         # a list of hubs would take time to build
@@ -271,18 +274,18 @@ class Refiner:
         pieces = self._pieces_for(graph)
         key = (self._is_finest(graph), *graph.type_key, fixed is None, run.blocks.move_cost is None,
                widths, around is not None and around.key,
-               pieces is self.pieces or pieces)  # to hash them takes microseconds
+               self._variant or pieces is self.pieces or pieces)  # to hash them takes microseconds
         executable = self._executables.get(key)
         if executable is None:
             executable = self._executables[key] = self._executable(
-                key, widths, records, pieces, around)
+                key, widths, records, pieces, self._options_on(graph), around)
         entries = graph.num_entries // ARCS_OF_AN_ITEM
         self._start(executable, records,
                     max(n, k, entries) if around is None else max(around.size, k))
 
     def _pieces_for(self, graph: Structure) -> tuple[Piece, ...]:
         """Return the pieces of the refinement of a graph."""
-        return self.pieces
+        return self.pieces if self._variant is None else self._variant.pieces
 
     def _records_of(self, graph: Structure) -> dict[str, Record | Words]:
         """Return records that belong to a graph, besides its rows."""
@@ -292,10 +295,10 @@ class Refiner:
         executable.run(records, size)
 
     def _executable(self, key: tuple[Any, ...], widths: Widths, records: Records,
-                    pieces: tuple[Piece, ...], around: LocalRefinement | None) -> Executable:
+                    pieces: tuple[Piece, ...], options: RefinementOptions,
+                    around: LocalRefinement | None) -> Executable:
         """Return the program for a key of this refiner; other refiners of the space share it."""
-        rules, options = self.objective.rules, self.finest_options if key[0] else self.options
-        pieces = tuple(piece.with_options(options) for piece in pieces)
+        pieces, rules = tuple(each.with_options(options) for each in pieces), self.objective.rules
 
         def record() -> Program:
             program = Program("refinement", threads=SOME if widths.hubs else FEW)
@@ -322,7 +325,7 @@ class Refiner:
             incumbent=run.incumbent.replaced(tolerance=float(self._options_on(graph).tolerance)))
 
     def _sub_buckets_on(self, graph: Structure) -> int:
-        if self._rules[self._is_finest(graph)].fine:
+        if rebalancing_rule(self._options_on(graph)).fine:
             return self.sizes.sub_buckets
         return sub_buckets_for(self.balance.num_blocks, graph.whole.num_vertices)
 
@@ -346,6 +349,8 @@ class Refiner:
         return graph.whole.num_vertices == self._finest
 
     def _options_on(self, graph: Structure) -> RefinementOptions:
+        if self._variant is not None:
+            return self._variant.options
         return self.finest_options if self._is_finest(graph) else self.options
 
     def slack_on(self, graph: Structure) -> int:

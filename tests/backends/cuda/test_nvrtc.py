@@ -9,12 +9,14 @@ import pytest
 import portpart
 from portpart import backends
 from portpart.algorithms.initial.options import InitialOptions
+from portpart.algorithms.recipes.portpart_nets import PRESETS, ConstrainedOptions
 from portpart.backends.cuda.translate import DIRECT, PACKED, packed_name, translate
 from portpart.backends.cuda.words import CUDA_PRELUDE
 from portpart.backends.language.team_arrays import BLOCK, bytes_of, bytes_per_team
 from portpart.backends.language.types import type_of
 from portpart.backends.programs.program import TEAM_WIDTHS
 from portpart.generators import grid_2d, netlist
+from portpart.options import changed
 from tests.backends import nvrtc
 from tests.backends.sample_kernels import SAMPLES
 from tests.helpers.emulation import host_cuda
@@ -35,6 +37,11 @@ def test_every_word_compiles_at_every_width(end):
         assert f".entry {packed_name(translation.symbol)}(" in text
 
 
+def constrained() -> portpart.HypergraphConfig:
+    """A configuration whose last pass keeps all limits."""
+    return changed(PRESETS["fast"], {"constrained": ConstrainedOptions()})
+
+
 @pytest.fixture(scope="module")
 def seen() -> tuple[list, dict]:
     """What partitioning graphs and hypergraphs launches: kernels, and resident programs."""
@@ -50,6 +57,7 @@ def seen() -> tuple[list, dict]:
         portpart.partition(grid_2d(80, 80), 5, algorithm="gkway", seed=1)
         portpart.partition(grid_2d(80, 80), 5, algorithm="gpmetis", seed=1)
         portpart.partition(netlist(1500), 5, preset="fast", seed=1)
+        portpart.partition(netlist(1500), 5, preset=constrained(), seed=1)
         portpart.partition(netlist(1500), 5, algorithm="hyperg", seed=1)
     return list(host_cuda.seen), dict(host_cuda.residents)
 

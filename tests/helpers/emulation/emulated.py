@@ -46,6 +46,7 @@ from portpart.algorithms.refinement.flows import state as networks
 from portpart.algorithms.refinement.flows.flow_refiner import FlowRefiner
 from portpart.algorithms.refinement.gains import state as active_sets
 from portpart.algorithms.refinement.nets.best_sequence import sequence_pieces
+from portpart.algorithms.refinement.nets.constrained import constrained_on_nets
 from portpart.algorithms.refinement.options import FlowOptions, RefinementOptions, SequenceOptions
 from portpart.api.bounds import bounds_for, start_with_fixed
 from portpart.api.mapping_call import mapped_by
@@ -164,6 +165,7 @@ def cases() -> dict[Case, int]:
         Case("network", "jet on nets", "until balanced"): 2,
         Case("large net", "jet on nets"): 3, Case("large net", "jet on nets", "degrees"): 2,
         Case("large net", "sequences"): 3, Case("circuit", "groups of nets"): 2,
+        Case("large net", "constrained nets", "degrees"): 2,
         Case("skewed", "empty blocks"): 2, Case("circuit", "empty blocks"): 3,
         **{Case(graph, "ranks"): 2 + i % 2 for i, graph in enumerate((*GRAPHS, "star"))},
         Case("skewed", "ranks", "moved"): 2, Case("mesh", "blocks of ranks", "moved"): 3,
@@ -186,7 +188,8 @@ def outcome(case: Case, lanes: int) -> tuple[np.ndarray, dict[Kernel, int]]:
               "blocks of ranks": _divided_by_ranks, "flows": with_flows,
               "flows of nets": _with_flows_of_nets, "groups of nets": _grouped,
               "jet on nets": _refined, "starts of nets": _grown, "values": _valued,
-              "sequences": _refined, "empty blocks": _filled, **dict.fromkeys(EDITS, _edited)}
+              "sequences": _refined, "constrained nets": _refined, "empty blocks": _filled,
+              **dict.fromkeys(EDITS, _edited)}
     run = others.get(case.algorithm, _mapped if case.machine else _partitioned)
     if lanes == 0:
         return run(reference(), case), {}
@@ -348,7 +351,8 @@ def _refined(space: ExecutionSpace, case: Case) -> np.ndarray:
     """Blocks of a hypergraph, from a start that is not balanced."""
     hypergraph = HYPERGRAPHS[case.graph]()
     start = (np.random.default_rng(1).random(hypergraph.num_vertices) ** 2 * 3).astype(np.int32)
-    pieces = sequence_pieces(SequenceOptions()) if case.algorithm == "sequences" else None
+    pieces = {"sequences": sequence_pieces(SequenceOptions()),
+              "constrained nets": constrained_on_nets()}.get(case.algorithm)
     refiner, here = refiner_at(space, hypergraph, start, 3, objective=net_objective("km1"),
                                pieces=pieces, until_balanced=case.proposal == "until balanced")
     outcome = refiner.refine(here, 0.75)

@@ -36,6 +36,7 @@ from .state import (
     never_mark as never_mark,
     plan_refreshing as plan_refreshing,
     plan_tidying as plan_tidying,
+    propose_once as propose_once,
     reset_flags as reset_flags,
     reset_gain as reset_gain,
     swap_movable as swap_movable,

@@ -283,6 +283,14 @@ def mark_dirty(v, cache: GainCache):
 
 
 @kl.device
+def propose_once(v, target, gain, cache: GainCache):
+    """Set the target of v and its gain for this iteration; v becomes stale.  Called by one lane."""
+    cache.best_target[v] = target
+    cache.gain[v] = gain
+    mark_dirty(v, cache)
+
+
+@kl.device
 def unmark(v, cache: GainCache):
     """Mark v, which is on no list, as not stale."""
     cache.is_dirty[v] = kl.int32(0)

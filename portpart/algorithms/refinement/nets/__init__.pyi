@@ -1,4 +1,5 @@
 from .best_sequence import sequence_refiner as sequence_refiner
+from .constrained import constrained_on_nets as constrained_on_nets
 from .lists import empty_lists as empty_lists, list_net as list_net, unlist as unlist
 from .move_order import ORDERS as ORDERS
 from .moves import (

@@ -116,8 +116,8 @@ def accept_non_losing(v, afterburner: NetAfterburner):
 
 @kl.device
 def move_if_accepted(v, begin, end, graph: objectives.NetRows, state: ActingOnNets,
-                     accepts: kl.StaticValue):
-    """Move v if its move is accepted, and reset counts of proposals at places begin ... end-1.
+                     accepts: kl.StaticValue, commits: kl.StaticValue):
+    """Commit v's move if it is accepted, and reset counts of proposals at places begin ... end-1.
 
     Called by all lanes of a team.
     """
@@ -132,7 +132,7 @@ def move_if_accepted(v, begin, end, graph: objectives.NetRows, state: ActingOnNe
                 first = kl.int64(rows[j]) * graph.sets.blocks
                 state.afterburner.leaving[first + here] = kl.int32(0)
     if kl.lane() == 0 and begin == graph.begin[v] and accepts(v, state.afterburner):
-        commit_move(v, state.cache.best_target[v], state.moves, state.figures)
+        commits(v, state.cache.best_target[v], state.moves, state.figures)
 
 
 @kl.kernel
@@ -244,6 +244,7 @@ class NetPropagation(Piece):
     loses = True
     proposes: ClassVar[DeviceFunction] = is_proposed
     accepts: ClassVar[DeviceFunction] = accept_non_losing
+    commits: ClassVar[DeviceFunction] = commit_move
 
     @property
     def move_order(self) -> MoveOrder:
@@ -262,7 +263,7 @@ class NetPropagation(Piece):
                            team=objectives.SMALL_TEAM, move_order=self.move_order)
             program.launch(rows.lists.large_listed, afterburner_large_net,
                            team=objectives.LARGE_TEAM, move_order=self.move_order)
-        move = move_if_accepted.bound(accepts=self.accepts)
+        move = move_if_accepted.bound(accepts=self.accepts, commits=self.commits)
         launch_with_hubs(this, movable, of_proposed(self.proposes, move), this.widths.of_many,
                          rows.hub_chunks.chunks)
 

@@ -279,9 +279,10 @@ class RankRefiner(refinement.Refiner):
                                 run.active, run.incumbent)
         self._at_best = True
 
-    def refine(self, graph: Any, filter_ratio: float = 0.0,
-               fixed: Array | None = None) -> RefinementOutcome:
+    def refine(self, graph: Any, filter_ratio: float = 0.0, fixed: Array | None = None,
+               variant: refinement.Variant | None = None) -> RefinementOutcome:
         """Refine the current partition of `graph` in place; all ranks get the same result."""
+        assert variant is None, "only refinement on one device has variants"
         return super().refine(rows_of(graph), filter_ratio, fixed)
 
     def _hold(self, graph: DistributedGraph) -> None:

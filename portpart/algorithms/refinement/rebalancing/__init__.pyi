@@ -1,3 +1,8 @@
+from .admission import (
+    admit_move as admit_move,
+    rank_move as rank_move,
+    set_last_admitted as set_last_admitted,
+)
 from .rule import (
     RebalancingRule as RebalancingRule,
     bucket_for as bucket_for,
