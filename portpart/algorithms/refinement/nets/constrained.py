@@ -23,9 +23,9 @@ from portpart.algorithms.refinement import (
     gains,
     is_proposed,
 )
-from portpart.algorithms.refinement.blocks import Blocks, free_capacity
 from portpart.algorithms.refinement.moves import Moves, propose_move
 from portpart.algorithms.refinement.nets.steps import NetPropagation, moving_on_nets
+from portpart.algorithms.refinement.prefix import admits_legal
 from portpart.algorithms.refinement.rebalancing import (
     THRESHOLD_TEAM,
     admit_move,
@@ -38,18 +38,12 @@ from portpart.graphs import Csr
 NONE = -1
 
 
-@kl.device
-def has_capacity(v, block, graph: Csr, blocks: Blocks, figures: Figures):
-    """Whether a block has capacity for v."""
-    return kl.value_or(graph.vertex_weights, v, 1) <= free_capacity(block, blocks, figures)
-
-
 @kl.kernel
 def list_without_capacity(i, graph: Csr, state: Deciding):
     """List movable vertex i if its move is proposed and the target has no capacity for it."""
     v = gains.movable_vertex(i, state.active)
     if is_proposed(v, state.moves, state.cache):
-        if not has_capacity(v, state.cache.best_target[v], graph, state.blocks, state.figures):
+        if not admits_legal(v, state.cache.best_target[v], graph, state.blocks, state.figures):
             gains.list_unrated(v, graph, state.unrated, state.figures)
 
 
@@ -72,7 +66,7 @@ def propose_other(v, graph: Csr, state: Deciding, connections: objectives.Connec
 
 def other_targets(rules: objectives.Rules, valuation: objectives.BlockScore) -> kl.DeviceFunction:
     """Return `propose_other` for an objective and a block score."""
-    return propose_other.bound(search=gains.BlockSearch(rules, valuation, has_capacity))
+    return propose_other.bound(search=gains.BlockSearch(rules, valuation, admits_legal))
 
 
 @kl.device

@@ -6,7 +6,10 @@ from .best_prefix import (
     relaxed_limits as relaxed_limits,
     weight_offered as weight_offered,
 )
-from .independent_sets import independent_set_refiner as independent_set_refiner
+from .independent_sets import (
+    admits_legal as admits_legal,
+    independent_set_refiner as independent_set_refiner,
+)
 from .move_sequence import (
     MoveSequence as MoveSequence,
     PrefixWords as PrefixWords,
