@@ -40,12 +40,15 @@ from portpart.primitives import put_to
 
 @option_class
 class SmallOptions:
-    """Changes for small hypergraphs: flows, cycles for few blocks, fewer starts for many."""
+    """Changes for small hypergraphs: flows; cycles and one pass for few blocks, or fewer starts."""
 
     max_pins: int = option(2**18, "Hypergraphs with at most this number of pins are small.", min=0)
-    max_blocks: int = option(8, "Partitions into more blocks have no cycles.", min=2)
+    max_blocks: int = option(
+        8, "Partitions into more blocks have no cycles and all passes.", min=2)
     cycles: int = option(1, "`search.cycles` for these, if there is one walk otherwise.", min=0)
     passes: int | None = option(1, "`search.passes` with these cycles.", min=1)
+    once: bool = option(
+        True, "Whether levels get one pass: the finest the last one, others the first.")
     flow_levels: int = option(1, "`flows.levels` for these, if that is 0 otherwise.", min=0)
     fewer_hierarchies: int = option(2, "Divisor of `hierarchies` for more blocks.", min=1)
 
@@ -110,16 +113,20 @@ class HypergraphConfig:
     @derived
     def for_size(self, num_pins: int, num_blocks: int) -> HypergraphConfig:
         """Return the configuration with the changes for this many pins and blocks."""
-        small, search, initial = self.small, self.search, self.initial
+        small, search, initial, passes = self.small, self.search, self.initial, self.refinement
         if small is None or num_pins > small.max_pins:
             return replace(self, small=None)
         if num_blocks > small.max_blocks:
             initial = replace(initial, growing=initial.growing.on_fewer(small.fewer_hierarchies,
                                                                         num_blocks))
-        elif search.is_one_walk:
-            search = replace(search, cycles=small.cycles, passes=small.passes)
+        else:
+            if search.is_one_walk:
+                search = replace(search, cycles=small.cycles, passes=small.passes)
+            if small.once:
+                passes = replace(passes, coarse_once_above=0, finest_once_above=0)
         flows = replace(self.flows, levels=self.flows.levels or small.flow_levels)
-        return replace(self, small=None, search=search, initial=initial, flows=flows)
+        return replace(self, small=None, search=search, initial=initial, refinement=passes,
+                       flows=flows)
 
 
 STRONG = changed(HypergraphConfig(), {

@@ -282,6 +282,18 @@ def test_small_hypergraphs_have_flows_and_cycles_or_fewer_starts() -> None:
     assert config.for_size(2**18, 2).for_size(1, 64).search.cycles == 1
 
 
+def test_small_hypergraphs_and_few_blocks_have_one_pass_over_each_level() -> None:
+    nets, config = portpart.generators.netlist(1000), portpart.HypergraphConfig()
+    found = {(pins, k): (own.refinement.passes(0, nets), own.refinement.passes(1, nets))
+             for pins, k in ((2**18, 8), (2**18, 9), (2**18 + 1, 8))
+             for own in [config.for_size(pins, k)]}
+    both = (0.75, 0.3)
+    assert found == {(2**18, 8): ((0.3,), (0.75,)), (2**18, 9): (both, both),
+                     (2**18 + 1, 8): (both, both)}
+    twice = changed(config, {"small.once": False}).for_size(2**18, 8)
+    assert twice.refinement.passes(0, nets) == both
+
+
 @pytest.mark.parametrize(("k", "wanted"), [(2, True), (64, False)])
 def test_hypergraphs_that_are_not_coarsened_need_no_communities(
         monkeypatch: pytest.MonkeyPatch, k: int, wanted: bool) -> None:
