@@ -53,8 +53,8 @@ class SmallOptions:
     fewer_hierarchies: int = option(2, "Divisor of `hierarchies` for more blocks.", min=1)
 
 
-CONSTRAINED_STALLS = 10
-"""Number of iterations without any progress after which a constrained pass ends."""
+CONSTRAINED_STALLS, CONSTRAINED_TOLERANCE = 10, 0.9999
+"""`stall_limit` and `tolerance` of a constrained pass."""
 
 
 @option_class
@@ -240,7 +240,8 @@ def _last_pass(problem: multilevel.Problem,
     options = config.constrained
     if options is None or problem.graph.num_vertices > options.max_block * problem.num_blocks:
         return None
-    pass_options = replace(config.refinement.coarse, tolerance=1.0, stall_limit=CONSTRAINED_STALLS)
+    pass_options = replace(config.refinement.coarse, tolerance=CONSTRAINED_TOLERANCE,
+                           stall_limit=CONSTRAINED_STALLS)
     return multilevel.LastPass(Variant(pass_options, constrained_on_nets(config.order)),
                                options.alone)
 
