@@ -225,8 +225,9 @@ def put_together(comm: Communicator, space: ExecutionSpace, first: np.ndarray, p
     ghosts = primitives.converted(space, _targets_only(space, part, own), id_dtype(n))
     halo, _ = halo_of(space, part.offsets, part.targets, ghosts, space.asarray(first), comm.size)
     offsets = short_offsets(space, part)
-    measures = space.to_host(primitives.row_measures(space, offsets)).tolist()
-    sums = [*measures, len(part.targets), primitives.sum_of(space, part.weights)]
+    measures = space.fetch(primitives.row_measures(space, offsets))
+    weight = primitives.sum_of(space, part.weights)
+    sums = [*measures().tolist(), len(part.targets), weight]
     values = [part.vertex_weights]
     kinds = [np.dtype(np.int32 if vertex_weight <= MAX_INT32 else np.int64)]
     if part.global_ids is not None:
@@ -234,9 +235,9 @@ def put_together(comm: Communicator, space: ExecutionSpace, first: np.ndarray, p
         kinds.append(ghosts.dtype)
     names, (masses, *ids), words = yield from with_ghosts(
         space, int(first[comm.rank]), halo, ghosts, values, kinds, sums)
-    longest, squares, arcs, weight = words.T
+    longest, squares, arcs, weights = words.T
     totals = GraphTotals(n, int(arcs.sum()), int(longest.max()), int(squares.sum()), vertex_weight,
-                         int(weight.sum()))
+                         int(weights.sum()))
     return DistributedGraph(
         comm, first, Graph(offsets, part.targets, part.weights, masses, space,
                            {"degree": sums[0], "arc": sums[3]}, totals=totals,

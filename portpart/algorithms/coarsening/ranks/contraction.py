@@ -75,11 +75,12 @@ def numbered(state: State, ghosts_know: bool) -> Talk[RankClusters]:
         state.handles.capacity - state.own, np.int8)
     space.parallel_for(state.own, mark_leader, rounds, leads)
     space.parallel_for(state.local if ghosts_know else state.own, mark_foreign, rounds, marks)
-    before, leaders = offsets_from_counts(space, leads), positions_of(space, marks)
+    before = offsets_from_counts(space, leads)
+    own_clusters, leaders = space.fetch(before[-1:]), positions_of(space, marks)
     names = gather(space, state.handles.names[state.own :], leaders)
     order, counts = grouped(space, graph.owners.first, graph.comm.size, names)
     received = yield Message([Part([names], counts, order=order)],
-                             [int(space.to_host(before[-1:])[0])])
+                             [int(own_clusters()[0])])
     first = np.concatenate([[0], np.cumsum(received.words[:, 0])])
     low, high = (int(each) for each in first[graph.comm.rank : graph.comm.rank + 2])
     requests = received.parts[0]
@@ -204,12 +205,13 @@ def _shipped(space: ExecutionSpace, made: merging.ClusterRows, low: int, own: in
     names = gather(space, foreign, places)
     space.parallel_for(size + 1, find_border, foreign, count, first, made.offsets[own:], ends)
     space.parallel_for(size + 1, find_border, names, len(names), first, None, bounds)
-    begin, end = (int(each) for each in space.to_host(ends)[[0, -1]])
+    rows_of_ranks, arcs_of_ranks = (wait() for wait in [space.fetch(bounds), space.fetch(ends)])
+    begin, end = int(arcs_of_ranks[0]), int(arcs_of_ranks[-1])
     heads = space.empty(end - begin, np.int32)
     space.parallel_for(len(heads), name_head, made.targets[begin:end], low, own, foreign, heads)
-    return [Part([foreign, degrees, made.vertex_weights[own:]], np.diff(space.to_host(bounds)),
+    return [Part([foreign, degrees, made.vertex_weights[own:]], np.diff(rows_of_ranks),
                  [np.int32, np.int32, mass_kind], places),
-            Part([heads, made.weights[begin:end]], np.diff(space.to_host(ends)))]
+            Part([heads, made.weights[begin:end]], np.diff(arcs_of_ranks))]
 
 
 @kl.kernel

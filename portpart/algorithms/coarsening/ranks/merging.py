@@ -132,7 +132,8 @@ def merged(space: ExecutionSpace, made: ClusterRows, arrived: ArrivedRows, known
     num_arcs = int(space.to_host(offsets[-1:])[0])
     result = ClusterRows(offsets, space.empty(num_arcs, np.int32),
                          space.empty(num_arcs, made.weights.dtype), space.empty(own, np.int64))
-    kept, behind = positions_of(space, marks == 0), np.array([0, NO_OTHERS, -len(touched)])
+    kept = positions_of(space, marks == 0, own - len(touched))
+    behind = np.array([0, NO_OTHERS, -len(touched)])
     for sources, rows_at, given, numbers in ((kept, kept, made, words * (1, 1, 0)),
                                              (None, touched, changed, behind)):
         heads = heads.over(HeadNumbers.own_words(space.asarray(numbers)))
@@ -157,7 +158,8 @@ def _touched_rows(space: ExecutionSpace, made: ClusterRows, arrived: ArrivedRows
     degrees, masses = space.empty(num_rows, np.int32), space.empty(num_rows, np.int64)
     space.parallel_for(num_rows, measure_row, touched, num_touched, made, arrived, degrees, masses)
     offsets = offsets_from_counts(space, degrees)
-    begin, end = (int(each) for each in space.to_host(offsets[[num_touched, -1]]))
+    begin, end = (int(wait()[0]) for wait in [space.fetch(offsets[place : place + 1])
+                                              for place in (num_touched, num_rows)])
     rows = ClusterRows(offsets, space.empty(end, np.int32),
                        space.empty(end, made.weights.dtype), masses)
     space.parallel_for(num_touched, copy_row, touched, None, made, heads, rows, team=TEAM)
