@@ -25,7 +25,12 @@ from bench.peers import algorithm_and_preset
 from bench.report import table
 from bench.spaces import space_of
 from portpart.algorithms.multilevel.trace import Trace
-from portpart.backends.communication.exchange import COMM, communicator_of, perform
+from portpart.backends.communication.exchange import (
+    COMM,
+    communicator_of,
+    operation_of,
+    perform,
+)
 from portpart.backends.cpu import space as cpu
 from portpart.backends.language import Kernel
 from portpart.backends.programs.arguments import Bindings
@@ -98,7 +103,7 @@ class Walker:
             elif isinstance(step, Branch):
                 self._walk(step.then if _value(step.flag, bound) else step.orelse, bound)
             else:
-                perform(step, communicator_of(self.program.name, bound), bound)
+                perform(operation_of(step, bound), communicator_of(self.program.name, bound))
 
 
 def _value(given: Any, bound: dict[str, Any]) -> Any:

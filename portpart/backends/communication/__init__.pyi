@@ -23,7 +23,6 @@ from .exchange import (
     described as described,
     follow as follow,
     operation_of as operation_of,
-    perform as perform,
     refuse as refuse,
     require_same as require_same,
     wait_of as wait_of,

@@ -317,17 +317,7 @@ def follow(run: ProgramRun, comm: protocol.Communicator) -> None:
     if isinstance(comm, Leader):
         comm.lead(run)
         return
-    run.run_alone(lambda call: partial(_make, call, comm))
-
-
-def perform(step: programs.Communication, comm: protocol.Communicator,
-            arrays: Mapping[str, Any]) -> None:
-    """Do a step with the arrays that are bound to these names of slots.
-
-    A single rank has its sums already.
-    """
-    if comm.size > 1 or not isinstance(step, programs.AllReduce):
-        _make(operation_of(step, arrays), comm)
+    run.run_alone(lambda call: partial(perform, call, comm))
 
 
 def operation_of(step: programs.Communication, arrays: Mapping[str, Any]) -> Operation:
@@ -340,7 +330,8 @@ def operation_of(step: programs.Communication, arrays: Mapping[str, Any]) -> Ope
     return programs.Parcel(**{field: arrays[slot.name] for field, slot in step.parcel.named()})
 
 
-def _make(call: Operation, comm: protocol.Communicator) -> None:
+def perform(call: Operation, comm: protocol.Communicator) -> None:
+    """Do a step."""
     if isinstance(call, ReducedWords):
         comm.all_reduce(call.array, call.first, call.count, call.op)
     else:

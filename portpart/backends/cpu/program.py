@@ -115,10 +115,13 @@ class CpuExecutable:
     def __init__(self, space: programs.ExecutionSpace, threads: int,
                  program: programs.Program) -> None:
         self.space, self.threads, self.program = space, threads, program
-        self.table = programs.ProgramTable(program.used_slots())
+        used = program.used_slots()
+        self.table = programs.ProgramTable(used)
         self.code: list[list[int]] = []
         self._leaves: dict[int, programs.Communication] = {}
         self._emit(program.steps)
+        self._scratch = [slot for slot in used if slot.scratch]
+        self._words = [slot for slot in programs.slots_of(program.communication()) if slot.words]
         self._instructions = np.array(self.code, np.int64).reshape(-1)
         self._where = programs.address_of(self._instructions)
 
@@ -133,15 +136,19 @@ class CpuExecutable:
         position = run_with_threads(self.threads, self._walk, base, 0)
         if position == driver_module.DONE:
             return
-        # Few programs communicate, and every process would import this module.
-        from portpart.backends.communication import communicator_of, perform
+        # Few programs communicate, and every process would import these modules.
+        from portpart.backends.communication import communicator_of, follow
+        from portpart.backends.cpu.communicating import CommunicatingRun
+
+        def resume() -> programs.Communication | None:
+            nonlocal position
+            position = run_with_threads(self.threads, self._walk, base, position)
+            return self._leaves.get(position)
 
         comm = communicator_of(self.program.name, bindings)
         arrays = {**self.table.bindings.named(bindings),
                   **self._own(table, self.space.to_host(scratch), sizes)}
-        while position != driver_module.DONE:
-            perform(self._leaves[position], comm, arrays)
-            position = run_with_threads(self.threads, self._walk, base, position)
+        follow(CommunicatingRun(self._leaves[position], resume, arrays), comm)
 
     def _walk(self, table: int, begin: int, workers: int) -> int:
         """Execute instructions from one on; return where to resume after communication, or DONE."""
@@ -155,14 +162,11 @@ class CpuExecutable:
         """Return scratch memory, and the words that communication refers to, by the names of their
         slots.
         """
-        arrays = {}
-        slots = (slot for slot in self.program.used_slots() if slot.scratch)
-        for slot, begin in zip(slots, self.table.place_scratch(sizes)):
-            arrays[slot.name] = slot.array_in(scratch, begin, sizes)
-        for slot in programs.slots_of(self.program.communication()):
-            if slot.words:
-                first = self.table.place_of(slot[0])
-                arrays[slot.name] = table[first : first + slot.words]
+        arrays = {slot.name: slot.array_in(scratch, begin, sizes)
+                  for slot, begin in zip(self._scratch, self.table.place_scratch(sizes))}
+        for slot in self._words:
+            first = self.table.place_of(slot[0])
+            arrays[slot.name] = table[first : first + slot.words]
         return arrays
 
     @property

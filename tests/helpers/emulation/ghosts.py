@@ -15,7 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from portpart.backends.communication.exchange import COMM, communicator_of, perform
+from portpart.backends.communication.exchange import (
+    COMM,
+    communicator_of,
+    operation_of,
+    perform,
+)
 from portpart.backends.language import Kernel
 from portpart.backends.programs.interface import Executable
 from portpart.backends.programs.program import Program
@@ -207,7 +212,7 @@ class _Timed(Walker):
                 side = step.then if _number(step.flag, bindings) else step.orelse
                 self._walk(side, bindings, now)
             else:
-                perform(step, communicator_of(self.name, bindings), bindings)
+                perform(operation_of(step, bindings), communicator_of(self.name, bindings))
 
 
 def _number(count: Element | int, bindings: dict[str, Any]) -> int:

@@ -18,7 +18,12 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from portpart.backends import language
-from portpart.backends.communication.exchange import COMM, communicator_of, perform
+from portpart.backends.communication.exchange import (
+    COMM,
+    communicator_of,
+    operation_of,
+    perform,
+)
 from portpart.backends.language import Kernel, Word
 from portpart.backends.language.parameters import KernelParameter, flat_parameters
 from portpart.backends.language.words import CASTS
@@ -313,7 +318,7 @@ class Walker:
                 taken = step.then if _value(step.flag, bindings) != 0 else step.orelse
                 self._walk(taken, bindings)
             else:
-                perform(step, communicator_of(self.name, bindings), bindings)
+                perform(operation_of(step, bindings), communicator_of(self.name, bindings))
 
 
 def argument_in(bindings: dict[str, Any], argument: Any) -> Any:
