@@ -15,9 +15,9 @@ from portpart.errors import memory_errors
 
 # Ranks of one process: threads that run in turns -----------------------------------------------
 #
-# One rank runs until it reaches a step of communication; then the next rank runs. The last rank
-# that reaches the step does it for all. Ranks never run at the same time, so that programs of many
-# ranks can be tested and debugged in one process without races.
+# One rank runs until it reaches a step of communication, or a program with such steps; then the
+# next rank runs. The last rank that reaches it does it for all. Ranks never run at the same time,
+# so that programs of many ranks can be tested and debugged in one process without races.
 
 
 Result = TypeVar("Result")

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import signal
+import threading
+
 import numpy as np
 import pytest
 
 from bench.traffic import LaunchCounter
 from portpart import backends
-from portpart.backends.communication import Local, One
+from portpart.backends.communication import CommunicationError, Local, One, local
 from portpart.backends.language import Words, kernel, work
 from portpart.backends.programs.program import Program
 from portpart.backends.programs.steps import Parcel
 from portpart.errors import InputError
 from tests.helpers.each import looped
-from tests.helpers.ranks.rank_rows import SIZES, SPACES, space_of
+from tests.helpers.ranks.rank_rows import DEVICES, SIZES, SPACES, space_of
 
 ROUNDS, SENDS, HELD, TOTAL, TOP, LOW, RANKS = range(7)
 LARGE = 2**62
@@ -197,3 +200,91 @@ def test_what_ranks_cannot_exchange_is_refused_when_it_is_recorded():
     with pytest.raises(ValueError, match="only launches may be side by side"), \
             program.side_by_side():
         program.all_reduce(longs, 0, 1)
+
+
+HOSTS = ("cpu-1", "cpu-2", "host-cuda")
+"""Spaces whose arrays are those of NumPy."""
+
+
+def sums_while_set() -> Program:
+    """Sums of a word while a flag is set."""
+    program = Program("sums while set")
+    state, total = program.array("state", np.int64), program.array("total", np.int64)
+    with program.while_loop(state[0]):
+        program.all_reduce(total, 0, 1)
+        program.launch(1, go_on, end=program.scalar("end"))
+    return program
+
+
+@kernel
+def go_on(_, state, end):
+    """One round less, if there is an end."""
+    state[0] -= end
+
+
+@pytest.mark.parametrize("name", [*HOSTS, *DEVICES])
+def test_ranks_whose_flags_differ_are_told_so(name):
+    space = space_of(name)
+
+    def main(comm):
+        space.cached_executable("sums", sums_while_set).run(
+            {"state": space.full(1, 2 + comm.rank // 2, np.int64), "end": 1, "comm": comm,
+             "total": space.zeros(1, np.int64)}, 1)
+
+    with pytest.raises(CommunicationError) as caught:
+        Local(3).run(main)
+    assert str(caught.value) == ("rank 0 has ended its program, and rank 2 is at all_reduce of 1 "
+                                 "words by sum")
+
+
+@pytest.mark.parametrize("name", [*HOSTS, *DEVICES])
+def test_the_error_of_a_rank_in_a_program_is_raised_on_all(name):
+    space = space_of(name)
+    raised = []
+
+    def main(comm):
+        try:
+            space.cached_executable("sums", sums_while_set).run(
+                {"state": space.full(1, 2, np.int64), "end": 1, "comm": comm,
+                 "total": space.zeros(int(comm.rank != 1), np.int64)}, 1)
+        except CommunicationError as problem:
+            raised.append(str(problem))
+            raise
+
+    message = "rank 1: words 0 to 1 are reduced, of an array of 0"
+    with pytest.raises(CommunicationError, match=message):
+        Local(3).run(main)
+    assert raised == 3 * [message]
+
+
+@pytest.mark.parametrize("name", HOSTS)
+def test_ctrl_c_ends_ranks_in_a_program(name):
+    space = space_of(name)
+
+    def main(comm):
+        space.cached_executable("sums", sums_while_set).run(
+            {"state": np.ones(1, np.int64), "end": 0, "comm": comm,
+             "total": np.zeros(1, np.int64)}, 1)
+
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs ignore it
+    here = threading.get_ident()
+    timer = threading.Timer(0.3, lambda: signal.pthread_kill(here, signal.SIGINT))
+    try:
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            Local(3).run(main)
+    finally:
+        timer.join()
+        signal.signal(signal.SIGINT, usual)
+
+
+@pytest.mark.parametrize("name", HOSTS)
+def test_ranks_take_no_turns_inside_a_program(name, monkeypatch):
+    turns = []
+    plain = local._Turns.step
+    monkeypatch.setattr(local._Turns, "step",
+                        lambda self, rank, call: (turns.append(rank), plain(self, rank, call)))
+    space = space_of(name)
+    Local(3).run(lambda comm: space.cached_executable("sums", sums_while_set).run(
+        {"state": np.full(1, 9), "end": 1, "comm": comm, "total": np.zeros(1, np.int64)}, 1))
+    assert turns == [0, 1, 2]
