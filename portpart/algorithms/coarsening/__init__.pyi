@@ -45,6 +45,7 @@ from .communities import communities as communities
 from .contraction import contract as contract, rows_of_clusters as rows_of_clusters
 from .groups import grouping_rule as grouping_rule
 from .hierarchy import (
+    DENSE_DEGREE as DENSE_DEGREE,
     AnyGraph as AnyGraph,
     ClusterRule as ClusterRule,
     Contraction as Contraction,

@@ -119,7 +119,7 @@ def _runs(graphs: Graphs, num_blocks: int, all_levels: int, seed: int,
         run.max_passes = options.passes if depth > 0 else options.finest_passes
         run.stall_limit = options.stall_limit
         run.balances = options.balances(num_blocks // num_labels)
-        run.max_moves = options.max_moves(num_blocks // num_labels, run.vertices)
+        run.max_moves = options.max_moves(num_blocks, num_labels, run.vertices)
         run.finest, run.inherited_levels = depth == 0, inherited
         inherited = _levels_on(graphs[depth], depth, inherited, all_levels, options, num_labels)
         run.levels = inherited

@@ -15,6 +15,10 @@ NO_LIMIT = 2**31 - 1
 METHODS = ("metis", "metis-kway", "grown", "auto")
 
 
+VERTICES_PER_MOVE = 32
+"""See `max_moves_for_many`: where a graph is hardly coarsened, few moves leave poor starts."""
+
+
 @option_class
 class GrowingOptions:
     """Partitions that are grown on a hierarchy below the coarsest graph."""
@@ -85,7 +89,7 @@ class GrowingOptions:
         None, "Maximum of `hierarchies` for more than 32 blocks, if different.", min=1)
     max_moves_for_many: int | None = option(
         None, "Maximum number of moves in a refinement pass for more than 32 blocks, because moves "
-        "are sequential.", min=1)
+        "are sequential; one per 32 vertices if that is more.", min=1)
     slack: float = option(
         0.75, "Share of the slack of refinement that more than two blocks have; not for mappings.",
         min=0, max=1)
@@ -126,11 +130,14 @@ class GrowingOptions:
             return replace(self, hierarchies_for_many=max(1, self.hierarchies_for_many // divisor))
         return replace(self, hierarchies=max(1, self.hierarchies // divisor))
 
-    def max_moves(self, num_blocks: int, num_vertices: int) -> int:
-        """Return the maximum number of moves in a pass of refinement."""
-        if num_blocks <= MANY_BLOCKS or self.max_moves_for_many is None:
+    def max_moves(self, num_blocks: int, num_labels: int, num_vertices: int) -> int:
+        """Return the maximum number of moves in a pass of refinement.
+
+        `num_labels` ranges of blocks have these blocks and vertices together.
+        """
+        if num_blocks // num_labels <= MANY_BLOCKS or self.max_moves_for_many is None:
             return num_vertices
-        return self.max_moves_for_many
+        return max(self.max_moves_for_many, num_vertices // (num_labels * VERTICES_PER_MOVE))
 
     @derived
     def for_blocks(self, num_blocks: int) -> GrowingOptions:

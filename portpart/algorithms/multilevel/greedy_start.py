@@ -74,8 +74,7 @@ def grown_parts(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, s
     slack : int, optional
         Weight that blocks may have above their limits.
     """
-    limits = balance.limits + slack
-    goals = np.ones(balance.num_blocks) if balance.shares is None else balance.shares
+    limits, goals = balance.limits + slack, goals_of(balance)
     plain = plain_graph(coarsest)
     found: list[Array] = []
     copies, ways = max_copies(plain.num_arcs), options.share(balance.num_blocks).ways()
@@ -87,6 +86,19 @@ def grown_parts(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, s
             found.append(_grown_on_copies(coarsest, plain, count, goals, limits, way,
                                           (seed + begin) % 2**63, splits))
     return found[0] if len(found) == 1 else stacked(coarsest.space, [*chain(*found)])
+
+
+def goals_of(balance: Balance) -> np.ndarray:
+    """Return the share of each block, or ones."""
+    return np.ones(balance.num_blocks) if balance.shares is None else balance.shares
+
+
+def grown_on_nets(hypergraph: Hypergraph, balance: Balance, options: GrowingOptions, seed: int,
+                  slack: int = 0) -> Array:
+    """Return partitions that are grown on a hypergraph itself, without a hierarchy, best first."""
+    whole = Level(without_large(hypergraph, options.max_net_size))
+    return grown_on([whole], goals_of(balance), balance.limits + slack, options, seed,
+                    bisections_into_halves(balance.num_blocks, 1))
 
 
 def max_copies(num_arcs: int) -> int:

@@ -16,6 +16,7 @@ from portpart.algorithms.initial import (
     start_partition,
     trivial_partition,
 )
+from portpart.algorithms.multilevel.deeper_start import Refined, refined_from_below
 from portpart.algorithms.multilevel.greedy_start import (
     MAX_GROWN,
     greedy_start_in_groups,
@@ -24,7 +25,7 @@ from portpart.algorithms.multilevel.greedy_start import (
 )
 from portpart.algorithms.multilevel.inherited import renumbered
 from portpart.algorithms.multilevel.problem import UNCONSTRAINED, Constraints, Problem
-from portpart.algorithms.multilevel.walk import Passes, StartRule, one_pass
+from portpart.algorithms.multilevel.walk import Passes, Recipe, StartRule, one_pass
 from portpart.algorithms.objectives import NO_PARTS, Balance, costs_and_weights, stacked
 from portpart.algorithms.placement import well_placed
 from portpart.algorithms.refinement import Refiner
@@ -62,13 +63,15 @@ def metis_parts(coarsest: Graph, balance: Balance, seeds: range,
 
 def start_from_best(refiner: Refiner, coarsest: Graph, parts: Iterable[Array], count: int,
                     temperature: float, wanted: Constraints = UNCONSTRAINED,
-                    choose: Choose | None = None) -> int:
+                    choose: Choose | None = None, refined_before: Refined | None = None) -> int:
     """Refine `count` partitions, as many as time allows, and start from the best.
 
     A single partition is not refined here.
 
     Parameters
     ----------
+    refined_before : Refined, optional
+        One that has been refined, and may be the best.
     choose : callable, optional
         Makes one partition of the refined ones, if there are several; by default the best.
 
@@ -80,9 +83,11 @@ def start_from_best(refiner: Refiner, coarsest: Graph, parts: Iterable[Array], c
     space, refined = coarsest.space, list[Array]()
     # partitions around fixed vertices differ much in balance, so overload has a cost
     best = BestOf(space, 0 if wanted.fixed is None else _cost_of_overload(coarsest))
+    if refined_before is not None:
+        best.offer(*refined_before)
     for number, part in enumerate(parts):
         refiner.start(coarsest, part)
-        only = count == 1 and wanted.fixed is None
+        only = count == 1 and wanted.fixed is None and refined_before is None
         if only or (number == 0 and wanted.out_of_time()):
             return 0
         outcome = refiner.refine(coarsest, temperature, wanted.fixed)
@@ -123,12 +128,13 @@ def _cost_of_overload(graph: EitherGraph) -> int:
 # The start rule of recipes: an initial partition, or the best of a pool ------------------------
 
 
-def start_from_pool(problem: Problem, options: InitialOptions,
-                    passes: Passes = one_pass) -> StartRule:
+def start_from_pool(problem: Problem, options: InitialOptions, passes: Passes = one_pass,
+                    deeper: Recipe | None = None) -> StartRule:
     """Return a rule that starts from the best of several METIS or grown partitions.
 
     Each is refined on the coarsest graph. An initial partition is the start; with previous blocks
-    it is one of several. METIS partitions the clique graph of a hypergraph.
+    it is one of several. METIS partitions the clique graph of a hypergraph. With a recipe for
+    deeper levels, a partition that is refined upwards from these takes the place of one.
     """
     balance = problem.balance
 
@@ -149,22 +155,26 @@ def start_from_pool(problem: Problem, options: InitialOptions,
         def placed_in_turn(parts: Iterable[Array]) -> Iterator[Array]:
             return (placed(part.reshape(1, -1))[0] for part in parts)
 
+        below = None
+        if deeper is not None and wanted.fixed is None and wanted.previous_blocks is None:
+            below = refined_from_below(problem, deeper, refiner, coarsest, wanted, seed)
         plain = cache(lambda: plain_graph(coarsest))
         grown = _grown(coarsest, balance, options, wanted, seed, plain, refiner.slack_on(coarsest))
         if len(grown):
             growing = _growing(options, balance).for_blocks(balance.num_blocks)
-            count = min(growing.refined, len(grown))
+            count = max(1, min(growing.refined, len(grown)) - (below is not None))
             parts: Iterable[Array] = best_starts(problem, coarsest, placed(grown), count)
         else:
             count = options.num_starts(balance.num_blocks)
             parts = placed_in_turn(metis_parts(plain(), balance, range(seed, seed + count), fixed,
                                                options.bisects))
-        problem.trace.started("grown" if len(grown) else "metis", count)
+        problem.trace.started("grown" if len(grown) else "metis", count + (below is not None))
         parts = chain(parts, placed_in_turn(grown_from(coarsest.space, balance.limits, fixed,
                                                        plain)))
         if wanted.previous_blocks is not None:
             parts, count = _beside_old(problem, parts, wanted, wanted.previous_blocks), count + 1
-        return start_from_best(refiner, coarsest, parts, count, passes(1, coarsest)[0], wanted)
+        return start_from_best(refiner, coarsest, parts, count, passes(1, coarsest)[0], wanted,
+                               refined_before=below)
 
     return start
 

@@ -7,6 +7,7 @@ adapt it to nets; combinations and cycles as for graphs.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from portpart.algorithms import multilevel
@@ -30,7 +31,7 @@ from portpart.algorithms.initial import (
     InitialOptions,
     partition_net_by_net,
 )
-from portpart.algorithms.refinement import FlowOptions, RefinementOptions, Variant
+from portpart.algorithms.refinement import FlowOptions, RefinementOptions, Refiner, Variant
 from portpart.algorithms.refinement.nets import ORDERS, constrained_on_nets
 from portpart.backends.programs import Array
 from portpart.graphs import Hypergraph
@@ -91,6 +92,9 @@ class HypergraphConfig:
         InitialOptions(method="auto", start_blocks=512,
                        growing=changed(GROWING_ON_NETS, {"net_levels_for_many": 3})),
         "Partitions of the coarsest hypergraph.")
+    deeper_per_block: int = option(
+        160, "Vertices per block of a further start, below a coarsest hypergraph that may have "
+        "four times as many; 0: no such start.", min=0)
     refinement: multilevel.ScheduleOptions = option(
         multilevel.ScheduleOptions(temperatures=(0.75, 0.3), finest_temperatures=(0.75, 0.3),
                                    coarse=RefinementOptions(tolerance=0.999, stall_limit=5,
@@ -146,19 +150,19 @@ PRESETS = {
         "initial.growing.net_levels_for_many": None, "initial.growing.hierarchies_for_many": None,
         "refinement.coarse.tolerance": 0.997, "refinement.coarse.stall_limit": 4,
         "refinement.temperatures": (0.6,), "refinement.finest_temperatures": (0.6,),
-        "constrained": None, "small": None,
+        "constrained": None, "deeper_per_block": 0, "small": None,
     }),
     "default": HypergraphConfig(),
     "strong": STRONG,
     "best": changed(STRONG, {
-        "coarsening.min_coarsest": 1536, "clustering.growth": 4.0,
+        "coarsening.min_coarsest": 1536, "clustering.growth": 4.0, "deeper_per_block": 0,
         "initial.growing.twice_up_to": 64,
         "refinement.coarse.tolerance": 0.9995, "refinement.coarse.stall_limit": 20,
         "flows.max_entries": 2**20,
         "search.runs": 4, "search.cycles": 2, "search.population": 24}),
 }
 
-SLOW_GROWTH = {"clustering.growth": 3.0, "clustering.skewed_growth": 3.0}
+SLOW_GROWTH = {"clustering.growth": 3.0, "clustering.skewed_growth": 3.0, "deeper_per_block": 0}
 STARTS_ON_NETS = {"initial.growing.max_net_size": 100_000, "initial.growing.max_pins_per_arc": 1e3}
 
 PRESETS_OF_EDGES = {
@@ -227,11 +231,32 @@ def portpart_nets(problem: multilevel.Problem, config: HypergraphConfig) -> mult
     first, *others = cluster_rules(problem.graph, coarsest, problem.balance.cluster_limit(coarsest),
                                    config.clustering, problem.num_blocks, NetProposals(config.nets))
     offered = _net_by_net(problem, config.initial.growing)
+    refiner = multilevel.jet_refiner(problem, config.refinement, config.order)
+    start = multilevel.start_from_pool(problem, config.initial, passes,
+                                       _deeper(problem, config, refiner))
     return multilevel.Recipe(
-        config.coarsening, first, multilevel.start_from_pool(problem, config.initial, passes),
-        multilevel.jet_refiner(problem, config.refinement, config.order), passes, config.search,
+        config.coarsening, first, start, refiner, passes, config.search,
         contraction=contract_in_walk, communities=_apart(problem, config, offered),
         offered=offered, flows=config.flows, last_pass=_last_pass(problem, config)).in_turn(others)
+
+
+MIN_SHRINK = 4
+"""Levels below the coarsest hypergraph must shrink it by this factor."""
+
+
+def _deeper(problem: multilevel.Problem, config: HypergraphConfig,
+            refiner: Callable[[int], Refiner]) -> multilevel.Recipe | None:
+    """Return the recipe for levels below the coarsest hypergraph, if there are such."""
+    k, passes = problem.num_blocks, config.refinement.passes
+    stop_at = config.deeper_per_block * k
+    if not 0 < MIN_SHRINK * stop_at <= config.coarsening.coarsest_vertices(k):
+        return None
+    rule, *_ = cluster_rules(problem.graph, stop_at, problem.balance.cluster_limit(stop_at),
+                             config.clustering, k, NetProposals(config.nets))
+    return multilevel.Recipe(
+        config.coarsening, rule, multilevel.start_on_nets(problem, config.initial.growing), refiner,
+        lambda depth, graph: passes(depth + 1, graph)[:1], contraction=contract_in_walk,
+        stop_at=stop_at)
 
 
 def _last_pass(problem: multilevel.Problem,
