@@ -45,7 +45,7 @@ class NetInstance:
     name : str
     source : str
         The file that it is made of.
-    kind : {"file", "dual", "closed", "rows", "columns"}
+    kind : {"file", "dual", "closed", "rows", "columns", "drawn"}
         How it is made.
     make : callable
         The hypergraph, on the host.

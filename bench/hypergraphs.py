@@ -2,13 +2,14 @@
 
     python -m bench.hypergraphs --files 'ibm*,neuron' --k 2,8 --algorithms portpart-default
     python -m bench.hypergraphs --set wide --half report --output results/wide.jsonl
+    python -m bench.hypergraphs --set drawn --algorithms mtkahypar,portpart-default
     python -m bench.hypergraphs --report-only
 
-`bench.hypergraph_instances` says what the wide set is.  Every result is appended to a JSON Lines
-file at once, and a run skips what the file has.  Times are those of the partition call alone, the
-hypergraph being in the partitioner's own form and on its device; the library's first call for each
-hypergraph and k, which compiles, is not counted.  Each hypergraph has a process of its own for each
-algorithm, for peers end it on some inputs.
+`bench.hypergraph_instances` says what the wide set is, `bench.drawn_hypergraphs` what is drawn.
+Every result is appended to a JSON Lines file at once, and a run skips what the file has.  Times are
+those of the partition call alone, the hypergraph being in the partitioner's own form and on its
+device; the library's first call for each hypergraph and k, which compiles, is not counted.  Each
+hypergraph has a process of its own for each algorithm, for peers end it on some inputs.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import json
 import multiprocessing
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatch
 from itertools import pairwise
 from pathlib import Path
@@ -26,6 +27,7 @@ from typing import Any
 import click
 import numpy as np
 
+from bench.drawn_hypergraphs import drawn
 from bench.hypergraph_instances import NetInstance, class_of, half_of, shared, wide
 from bench.report import read_records, summary, table
 from bench.spaces import space_of
@@ -35,6 +37,8 @@ BASE = "mtkahypar"
 PEERS = {"mtkahypar": "DEFAULT", "mtkahypar-quality": "QUALITY",
          "mtkahypar-deterministic": "DETERMINISTIC"}
 VALUES = ("km1", "cut", "seconds", "cpu_seconds")
+SETS: dict[str, Callable[[], Iterable[NetInstance]]] = {
+    "shared": shared, "wide": wide, "drawn": drawn}
 
 Record = dict[str, Any]
 Solver = Callable[[int, float, int], np.ndarray]
@@ -42,7 +46,7 @@ Solver = Callable[[int, float, int], np.ndarray]
 
 @click.command(help=__doc__, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--files", default="*", show_default=True, help="Patterns of names.")
-@click.option("--set", "wanted", type=click.Choice(["shared", "wide"]), default="shared",
+@click.option("--set", "wanted", type=click.Choice(list(SETS)), default="shared",
               show_default=True)
 @click.option("--half", type=click.Choice(["choose", "report"]), help="Of the sources.")
 @click.option("--k", "ks", default="2,8,64", show_default=True)
@@ -74,7 +78,7 @@ def main(files: str, wanted: str, half: str | None, ks: str, algorithms: str, se
 
 
 def _chosen(patterns: list[str], wanted: str, which: str | None) -> list[NetInstance]:
-    found = wide() if wanted == "wide" else list(shared())
+    found = list(SETS[wanted]())
     found = found if which is None else half_of(found, which)
     return [each for each in found if any(fnmatch(each.name, pattern) for pattern in patterns)]
 
