@@ -13,7 +13,7 @@ from typing import NamedTuple
 from portpart.algorithms.coarsening import DENSE_DEGREE, Level
 from portpart.algorithms.final_balance import with_heavy_apart
 from portpart.algorithms.initial import GrowingOptions
-from portpart.algorithms.multilevel.greedy_start import grown_on_nets
+from portpart.algorithms.multilevel.greedy_start import MAX_GROWN, grown_on_nets
 from portpart.algorithms.multilevel.problem import Constraints, Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.multilevel.walk import Recipe, Start, StartRule, levels_of, refined_from
@@ -38,15 +38,14 @@ def refined_from_below(problem: Problem, deeper: Recipe, refiner: Refiner, coars
                        wanted: Constraints, seed: int) -> Refined | None:
     """Return a partition that is refined upwards from levels below the coarsest hypergraph.
 
-    None if the coarsest hypergraph is dense, or these levels would hardly be smaller. The refiner
-    is used.
+    None if the coarsest hypergraph is dense, or cannot be coarsened enough. The refiner is used.
     """
     if coarsest.mean_degree > DENSE_DEGREE:
         return None
     inner = replace(problem, graph=coarsest, constraints=wanted, evaluation=None,
                     trace=Trace(problem.space, coarsest, None))
     levels = levels_of(inner, deeper, seed)
-    if len(levels) == 1:
+    if len(levels) == 1 or levels[-1].graph.num_vertices > MAX_GROWN:
         return None
     outcome = refined_from(Start(wanted, seed), inner, deeper, refiner, levels,
                            [None] * len(levels))
