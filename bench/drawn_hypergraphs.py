@@ -86,7 +86,7 @@ def multicommodity_flow(random: np.random.Generator) -> Hypergraph:
 
 
 def staircase(random: np.random.Generator) -> Hypergraph:
-    """Production in 52 periods: stocks join consecutive periods, machines join products."""
+    """Production in 52 periods: stocks join periods, machines products, demand plants."""
     periods, products, plants, machines = 52, 60, 8, 10
     per_period = 2 * products * plants
 
@@ -102,6 +102,8 @@ def staircase(random: np.random.Generator) -> Hypergraph:
             used = [column(period, int(other), plant, False) for other in parts[item]]
             nets.append([column(period, item, plant, True), column(period, item, plant, False),
                          *before, *used])
+        nets += [[column(period, item, plant, False) for plant in range(plants)]
+                 for item in range(products)]
         for plant, machine in product(range(plants), range(machines)):
             nets.append([column(period, item, plant, False)
                          for item in np.flatnonzero(machine_of[:, plant] == machine).tolist()])
