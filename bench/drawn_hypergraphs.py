@@ -1,4 +1,4 @@
-"""Hypergraphs drawn from models whose classes the data folder hardly has.
+"""Hypergraphs drawn from models of classes that are rare in the data folder.
 
 Constraint matrices of linear programs, Jacobians of least squares, Markov chains, formulas with
 groups of clauses, memories as flip-flops, words of verses.  Partitioners differ more on these than

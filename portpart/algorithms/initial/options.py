@@ -16,7 +16,7 @@ METHODS = ("metis", "metis-kway", "grown", "auto")
 
 
 VERTICES_PER_MOVE = 32
-"""See `max_moves_for_many`: where a graph is hardly coarsened, few moves leave poor starts."""
+"""See `max_moves_for_many`: where a graph is barely coarsened, few moves leave poor starts."""
 
 
 @option_class

@@ -40,7 +40,7 @@ def refined_from_below(problem: Problem, deeper: Recipe, refiner: Refiner, coars
 
     None if the coarsest hypergraph is dense, or cannot be coarsened enough. The refiner is used.
     """
-    if coarsest.mean_degree > DENSE_DEGREE:
+    if coarsest.mean_degree > DENSE_DEGREE and not problem.space.is_dry_run:
         return None
     inner = replace(problem, graph=coarsest, constraints=wanted, evaluation=None,
                     trace=Trace(problem.space, coarsest, None))

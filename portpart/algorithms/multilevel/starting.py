@@ -70,10 +70,10 @@ def start_from_best(refiner: Refiner, coarsest: Graph, parts: Iterable[Array], c
 
     Parameters
     ----------
-    refined_before : Refined, optional
-        One that has been refined, and may be the best.
     choose : callable, optional
         Makes one partition of the refined ones, if there are several; by default the best.
+    refined_before : Refined, optional
+        One that has been refined, and may be the best.
 
     Returns
     -------

@@ -280,10 +280,10 @@ def test_any_number_of_attempts_may_be_refined(refined: int) -> None:
         assert np.bincount(part, minlength=5).max() <= limit_of(graph, 5)
 
 
-@pytest.mark.parametrize("moves", [3, 25])
-def test_passes_end_after_as_many_moves_as_they_may(moves: int) -> None:
+@pytest.mark.parametrize(("n", "moves"), [(127, 3), (300, 10), (600, 3), (600, 25)])
+def test_passes_end_after_as_many_moves_as_they_may(n: int, moves: int) -> None:
     """Of the first bisection no more vertices than that change sides, or than one in 32."""
-    graph, k = random_graph(600, 2400, 3), MANY_BLOCKS + 8
+    graph, k = random_graph(n, 4 * n, 3), MANY_BLOCKS + 8
     one = GrowingOptions(candidates=1, trials=1, refined_trials=1, finest_passes=1)
 
     def first_side(**given: int) -> np.ndarray:
@@ -291,10 +291,10 @@ def test_passes_end_after_as_many_moves_as_they_may(moves: int) -> None:
                                 replace(one, **given))
         return oracles.host(part) >= k // 2
 
-    grown = first_side(finest_passes=0)
+    grown, most = first_side(finest_passes=0), max(moves, n // 32)
     changed = np.count_nonzero(first_side(max_moves_for_many=moves) != grown)
-    assert 0 < changed <= max(moves, 600 // 32)
-    assert np.count_nonzero(first_side() != grown) > 600 // 32
+    assert 0 < changed <= most
+    assert np.count_nonzero(first_side() != grown) > most
 
 
 def test_few_blocks_are_refined_by_as_many_moves_as_pay() -> None:
