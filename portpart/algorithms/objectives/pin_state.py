@@ -9,7 +9,7 @@ others.
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -54,7 +54,7 @@ class PinStateSizes:
 
     def holds(self, other: PinStateSizes) -> bool:
         """Whether arrays of these sizes suffice for other sizes with as many blocks."""
-        return all(here >= there for here, there in zip(astuple(self), astuple(other)))
+        return all(here >= there for here, there in zip(vars(self).values(), vars(other).values()))
 
     @property
     def words(self) -> int:

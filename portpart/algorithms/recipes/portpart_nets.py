@@ -34,7 +34,7 @@ from portpart.algorithms.initial import (
 from portpart.algorithms.refinement import FlowOptions, RefinementOptions, Refiner, Variant
 from portpart.algorithms.refinement.nets import ORDERS, constrained_on_nets
 from portpart.backends.programs import Array
-from portpart.graphs import Hypergraph
+from portpart.graphs import Graph, Hypergraph
 from portpart.options import changed, derived, option, option_class
 from portpart.primitives import put_to
 
@@ -100,11 +100,14 @@ class HypergraphConfig:
                                    coarse=RefinementOptions(tolerance=0.999, stall_limit=5,
                                                             weak_limit=4, until_balanced=True)),
         "Passes over the levels.")
+    coarsest_once_above: int | None = option(
+        32, "For more blocks, the coarsest level gets the first pass only; None: all passes.",
+        min=1)
     order: str = option(
         "id", 'Order in which the afterburner assumes that the pins of a net move: by "id", or '
         'largest "gain" first.', choices=ORDERS)
     flows: FlowOptions = option(
-        FlowOptions(levels=0, alpha=16.0, max_entries=6000, max_matchings=8, max_blocks=256,
+        FlowOptions(levels=0, alpha=16.0, max_entries=6000, max_matchings=5, max_blocks=256,
                     last_cycle_only=True),
         "Refinement by flows after the passes over a level.")
     constrained: ConstrainedOptions | None = option(
@@ -132,9 +135,23 @@ class HypergraphConfig:
         return replace(self, small=None, search=search, initial=initial, refinement=passes,
                        flows=flows)
 
+    def passes(self, num_blocks: int) -> multilevel.Passes:
+        """Return the passes over the levels, for a number of blocks."""
+        above, passes = self.coarsest_once_above, self.refinement.passes
+        if above is None or num_blocks <= above:
+            return passes
+        coarsest = self.coarsening.coarsest_vertices(num_blocks)
+
+        def on_level(depth: int, graph: Graph) -> tuple[float, ...]:
+            temperatures = passes(depth, graph)
+            once = 0 < depth and graph.num_vertices <= coarsest
+            return temperatures[:1] if once else temperatures
+
+        return on_level
+
 
 STRONG = changed(HypergraphConfig(), {
-    "coarsening.skip_above": 1.0,
+    "coarsening.skip_above": 1.0, "coarsest_once_above": None,
     "initial.growing.refined": 4, "initial.growing.refined_for_many": None,
     "initial.growing.hierarchies_for_many": None, "initial.growing.max_moves_for_many": None,
     "refinement.coarse.stall_limit": 10, "refinement.coarse.weak_limit": 8,
@@ -162,7 +179,8 @@ PRESETS = {
         "search.runs": 4, "search.cycles": 2, "search.population": 24}),
 }
 
-SLOW_GROWTH = {"clustering.growth": 3.0, "clustering.skewed_growth": 3.0, "deeper_per_block": 0}
+SLOW_GROWTH = {"clustering.growth": 3.0, "clustering.skewed_growth": 3.0, "deeper_per_block": 0,
+               "coarsest_once_above": None}
 STARTS_ON_NETS = {"initial.growing.max_net_size": 100_000, "initial.growing.max_pins_per_arc": 1e3}
 
 PRESETS_OF_EDGES = {
@@ -227,7 +245,7 @@ def portpart_nets(problem: multilevel.Problem, config: HypergraphConfig) -> mult
     if problem.constraints.initial is None:
         config = config.for_size(problem.graph.num_pins, problem.num_blocks)
     coarsest = config.coarsening.coarsest_vertices(problem.num_blocks)
-    passes = config.refinement.passes
+    passes = config.passes(problem.num_blocks)
     first, *others = cluster_rules(problem.graph, coarsest, problem.balance.cluster_limit(coarsest),
                                    config.clustering, problem.num_blocks, NetProposals(config.nets))
     offered = _net_by_net(problem, config.initial.growing)

@@ -14,7 +14,6 @@ import threading
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import partial
 from importlib.util import find_spec
-from operator import attrgetter
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -103,9 +102,7 @@ class CudaSpace(programs.ExecutionSpace):
         self._is_only_one = self.cupy.cuda.runtime.getDeviceCount() == 1
         self._no_memory = self.cupy.cuda.memory.OutOfMemoryError
         self._array = self.cupy.ndarray
-        # `flags` makes an object each time, which takes longer than all else about an argument
-        self._is_contiguous = attrgetter("_c_contiguous" if hasattr(self._array, "_c_contiguous")
-                                         else "flags.c_contiguous")
+        self._is_contiguous = programs.contiguity_of(self._array)
         self._set_memory = self.cupy.cuda.runtime.memsetAsync
         self.current_stream = self.cupy.cuda.get_current_stream
         self._functions: dict[tuple[Hashable, ...], Direct] = {}

@@ -5,6 +5,7 @@ from .arguments import (
     add_numbers as add_numbers,
     address_of as address_of,
     bits_of as bits_of,
+    contiguity_of as contiguity_of,
     tag_of as tag_of,
     word_of as word_of,
 )

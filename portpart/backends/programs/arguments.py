@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import sys
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from ctypes import POINTER, c_int64, cast
 from functools import cache
 from operator import attrgetter
@@ -75,6 +75,15 @@ def tag_of(argument: Any) -> str:
             raise KernelTypeError("a kernel takes contiguous arrays of one dimension only")
         return _ARRAY_TAGS.get(argument.dtype) or _refuse(argument.dtype)
     raise KernelTypeError(f"a kernel cannot take an argument of type {type(argument).__name__}")
+
+
+@cache
+def contiguity_of(kind: Hashable) -> Callable[[Any], bool]:
+    """Return a function that tells whether an array of a type is contiguous.
+
+    CuPy's `flags` makes an object each time, which takes longer than all else about an argument.
+    """
+    return attrgetter("_c_contiguous" if hasattr(kind, "_c_contiguous") else "flags.c_contiguous")
 
 
 def _refuse(dtype: np.dtype) -> NoReturn:
@@ -228,6 +237,8 @@ class Group:
                        slot) for at, slot in enumerate(slots)]
         self._fields = list(fields)
         self._known: list[tuple[Callable[[], Any], int]] = [(object, 0)] * len(fields)
+        self._kind: Any = None
+        self._is_contiguous = contiguity_of(np.ndarray)
         self._layouts: dict[int, tuple[dict[str, Slice], list[int] | None]] = {}
         self.num_numbers = sum(slot.words for slot in slots)
         self.num_words = sum(not slot.words for slot in slots)
@@ -291,8 +302,11 @@ class Group:
 
     def _address_for(self, at: int, slot: Slot, value: Array | None) -> int:
         """Return the address of an array for a slot, cached as long as the array exists."""
+        if type(value) is not self._kind:
+            self._kind = type(value)
+            self._is_contiguous = contiguity_of(self._kind)
         if (value is None or value.dtype != slot.dtype or value.ndim != 1
-                or not value.flags.c_contiguous):
+                or not self._is_contiguous(value)):
             refuse(slot, value)
         address = self._address(value)
         self._known[at] = ref(value), address

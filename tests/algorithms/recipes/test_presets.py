@@ -294,6 +294,18 @@ def test_small_hypergraphs_and_few_blocks_have_one_pass_over_each_level() -> Non
     assert twice.refinement.passes(0, nets) == both
 
 
+def test_the_coarsest_hypergraph_of_many_blocks_has_one_pass() -> None:
+    small, large = (portpart.generators.netlist(n) for n in (5000, 6000))
+    both = (0.75, 0.3)
+    for k, config, wanted in ((33, portpart.HypergraphConfig(), (0.75,)),
+                              (32, portpart.HypergraphConfig(), both),
+                              (33, portpart_nets.STRONG, (0.9, 0.6, 0.3))):
+        passes = config.passes(k)
+        above = config.refinement.temperatures
+        assert (passes(0, small), passes(2, small), passes(2, large)) == (
+            config.refinement.finest_temperatures, wanted, above)
+
+
 @pytest.mark.parametrize(("k", "wanted"), [(2, True), (64, False)])
 def test_hypergraphs_that_are_not_coarsened_need_no_communities(
         monkeypatch: pytest.MonkeyPatch, k: int, wanted: bool) -> None:
