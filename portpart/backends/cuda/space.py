@@ -307,7 +307,7 @@ class CudaSpace(programs.ExecutionSpace):
         """Return the address of an array that kernels on this device can read; others raise an
         error.
         """
-        if not isinstance(array, self.cupy.ndarray):
+        if not isinstance(array, self._array):
             raise InputError(f"an array of the host was given to a kernel on {self.name}; "
                              "bring it there with space.asarray")
         address: int = array.data.ptr

@@ -233,10 +233,9 @@ class Group:
         self.kept: Callable[[], Any] = object
         fields = bindings.fields[name]
         slots = fields.values()
-        self._plan = [(at, slot.dtype, slot.is_array and not slot.words and slot.dtype is not None,
-                       slot) for at, slot in enumerate(slots)]
+        self._plan = [(slot.dtype, slot.is_array and not slot.words and slot.dtype is not None,
+                       slot) for slot in slots]
         self._fields = list(fields)
-        self._known: list[tuple[Callable[[], Any], int]] = [(object, 0)] * len(fields)
         self._kind: Any = None
         self._is_contiguous = contiguity_of(np.ndarray)
         self._layouts: dict[int, tuple[dict[str, Slice], list[int] | None]] = {}
@@ -251,13 +250,10 @@ class Group:
                 begin = self._address(bound.memory)
                 return array("q", [0 if place < 0 else begin + place for place in places]), NONE
         words, numbers = array("q"), array("q")
-        for (at, dtype, is_plain, slot), value in zip(
+        for (dtype, is_plain, slot), value in zip(
                 self._plan, self._bindings.read_group(self.name, bound)):
             if is_plain:
-                known, address = self._known[at]
-                if value is None or known() is not value:
-                    address = self._address_for(at, slot, value)
-                words.append(address)
+                words.append(self._address_for(slot, value))
             elif slot.words:
                 add_numbers(slot, value, numbers)
             elif slot.is_array:
@@ -288,7 +284,7 @@ class Group:
 
     def _found_places(self, bound: Sliced) -> list[int] | None:
         places = []
-        for field, (_, dtype, _, slot) in zip(self._fields, self._plan):
+        for field, (dtype, _, slot) in zip(self._fields, self._plan):
             value = bound.slices.get(field) or attrgetter(field)(bound)
             if value is None and dtype is None:
                 places.append(-1)
@@ -300,17 +296,15 @@ class Group:
                 places.append(value.begin)
         return places
 
-    def _address_for(self, at: int, slot: Slot, value: Array | None) -> int:
-        """Return the address of an array for a slot, cached as long as the array exists."""
+    def _address_for(self, slot: Slot, value: Array | None) -> int:
+        """Return the address of an array for a slot."""
         if type(value) is not self._kind:
             self._kind = type(value)
             self._is_contiguous = contiguity_of(self._kind)
         if (value is None or value.dtype != slot.dtype or value.ndim != 1
                 or not self._is_contiguous(value)):
             refuse(slot, value)
-        address = self._address(value)
-        self._known[at] = ref(value), address
-        return address
+        return self._address(value)
 
 
 NONE = array("q")
