@@ -1,4 +1,7 @@
-from .deeper_start import start_on_nets as start_on_nets
+from .deeper_start import (
+    start_on_nets as start_on_nets,
+    with_start_in_turn as with_start_in_turn,
+)
 from .greedy_start import (
     grown_from as grown_from,
     grown_on as grown_on,

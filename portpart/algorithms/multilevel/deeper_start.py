@@ -68,3 +68,14 @@ def start_on_nets(problem: Problem, options: GrowingOptions) -> StartRule:
         return 0
 
     return start
+
+
+def with_start_in_turn(recipe: Recipe, start: StartRule) -> Recipe:
+    """Return the recipe with another start in every second run of a search.
+
+    The best run counts, so that neither kind of start can make a search much worse.
+    """
+    turns = 2 * (recipe, *recipe.others)
+    others = (replace(each, start=start if number % 2 else each.start)
+              for number, each in enumerate(turns))
+    return replace(recipe, others=(*others,)[1:])

@@ -172,7 +172,7 @@ PRESETS = {
     "default": HypergraphConfig(),
     "strong": STRONG,
     "best": changed(STRONG, {
-        "coarsening.min_coarsest": 1536, "clustering.growth": 4.0, "deeper_per_block": 0,
+        "coarsening.min_coarsest": 1536, "clustering.growth": 4.0, "deeper_per_block": 96,
         "initial.growing.twice_up_to": 64,
         "refinement.coarse.tolerance": 0.9995, "refinement.coarse.stall_limit": 20,
         "flows.max_entries": 2**20,
@@ -250,12 +250,16 @@ def portpart_nets(problem: multilevel.Problem, config: HypergraphConfig) -> mult
                                    config.clustering, problem.num_blocks, NetProposals(config.nets))
     offered = _net_by_net(problem, config.initial.growing)
     refiner = multilevel.jet_refiner(problem, config.refinement, config.order)
-    start = multilevel.start_from_pool(problem, config.initial, passes,
-                                       _deeper(problem, config, refiner))
-    return multilevel.Recipe(
+    deeper = _deeper(problem, config, refiner)
+    start = multilevel.start_from_pool(problem, config.initial, passes, deeper)
+    recipe = multilevel.Recipe(
         config.coarsening, first, start, refiner, passes, config.search,
         contraction=contract_in_walk, communities=_apart(problem, config, offered),
         offered=offered, flows=config.flows, last_pass=_last_pass(problem, config)).in_turn(others)
+    if deeper is None or config.search.runs == 1:
+        return recipe
+    plain = multilevel.start_from_pool(problem, config.initial, passes)
+    return multilevel.with_start_in_turn(recipe, plain)
 
 
 MIN_SHRINK = 4

@@ -92,6 +92,14 @@ def test_there_is_none(found: list[tuple[Hypergraph, Refined | None]], k: int,
     assert found == []
 
 
+@pytest.mark.parametrize(("preset", "times"), [("default", 1), ("strong", 1), ("best", 2)])
+def test_every_second_run_has_it(found: list[tuple[Hypergraph, Refined | None]], preset: str,
+                                 times: int) -> None:
+    """`strong` makes two runs and `best` four; cycles and combinations need no start."""
+    portpart.partition(generators.netlist(3_000), 2, seed=3, preset=preset)
+    assert [refined is not None for _, refined in found] == [True] * times
+
+
 def test_below_dense_and_tiny_hypergraphs_there_is_none(
         found: list[tuple[Hypergraph, Refined | None]]) -> None:
     random = np.random.default_rng(1)
