@@ -101,8 +101,7 @@ class HypergraphConfig:
                                                             weak_limit=4, until_balanced=True)),
         "Passes over the levels.")
     coarsest_once_above: int | None = option(
-        32, "For more blocks, the coarsest level gets the first pass only; None: all passes.",
-        min=1)
+        32, "With more blocks, the coarsest level has one pass; None: never.", min=1)
     order: str = option(
         "id", 'Order in which the afterburner assumes that the pins of a net move: by "id", or '
         'largest "gain" first.', choices=ORDERS)
