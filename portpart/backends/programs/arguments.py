@@ -79,7 +79,7 @@ def tag_of(argument: Any) -> str:
 
 @cache
 def contiguity_of(kind: Hashable) -> Callable[[Any], bool]:
-    """Return a function that tells whether an array of a type is contiguous.
+    """Return a function that says whether an array of a type is contiguous.
 
     CuPy's `flags` makes an object each time, which takes longer than all else about an argument.
     """
