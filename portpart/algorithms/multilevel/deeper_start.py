@@ -75,7 +75,7 @@ def with_start_in_turn(recipe: Recipe, start: StartRule) -> Recipe:
 
     The best run counts, so that neither kind of start can make a search much worse.
     """
-    turns = 2 * (recipe, *recipe.others)
-    others = (replace(each, start=start if number % 2 else each.start)
-              for number, each in enumerate(turns))
-    return replace(recipe, others=(*others,)[1:])
+    _, *turns = 2 * (recipe, *recipe.others)
+    return replace(recipe, others=tuple(
+        replace(each, start=each.start if number % 2 else start, others=())
+        for number, each in enumerate(turns)))

@@ -93,8 +93,8 @@ class HypergraphConfig:
                        growing=changed(GROWING_ON_NETS, {"net_levels_for_many": 3})),
         "Partitions of the coarsest hypergraph.")
     deeper_per_block: int = option(
-        160, "Vertices per block of a further start, below a coarsest hypergraph that may have "
-        "four times as many; 0: no such start.", min=0)
+        160, "Vertices per block of another start in every second run, if the coarsest hypergraph "
+        "may have four times as many; 0: none.", min=0)
     refinement: multilevel.ScheduleOptions = option(
         multilevel.ScheduleOptions(temperatures=(0.75, 0.3), finest_temperatures=(0.75, 0.3),
                                    coarse=RefinementOptions(tolerance=0.999, stall_limit=5,

@@ -236,8 +236,8 @@ class Group:
         self._plan = [(slot.dtype, slot.is_array and not slot.words and slot.dtype is not None,
                        slot) for slot in slots]
         self._fields = list(fields)
-        self._kind: Any = None
-        self._is_contiguous = contiguity_of(np.ndarray)
+        self._kind: Any = np.ndarray
+        self._is_contiguous = contiguity_of(self._kind)
         self._layouts: dict[int, tuple[dict[str, Slice], list[int] | None]] = {}
         self.num_numbers = sum(slot.words for slot in slots)
         self.num_words = sum(not slot.words for slot in slots)
