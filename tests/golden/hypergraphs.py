@@ -88,7 +88,8 @@ RUNS: dict[str, list[Run]] = {
                      (64, "portpart", "fast", "soed")],
     "tv80": [(2, "portpart", "default", "cut"), (8, "portpart", "default", "km1"),
              (64, "portpart", "fast", "km1"), (64, "portpart", "default", "km1"),
-             (64, "portpart", "strong", "soed"), (2, "hyperg", "default", "cut")],
+             (64, "portpart", "strong", "soed"), (2, "hyperg", "default", "cut"),
+             (2, "portpart", "strong", "km1"), (8, "portpart", "best", "km1")],
 }
 
 

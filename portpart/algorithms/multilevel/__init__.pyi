@@ -1,7 +1,4 @@
-from .deeper_start import (
-    start_on_nets as start_on_nets,
-    with_start_in_turn as with_start_in_turn,
-)
+from .deeper_start import start_on_nets as start_on_nets
 from .greedy_start import (
     grown_from as grown_from,
     grown_on as grown_on,

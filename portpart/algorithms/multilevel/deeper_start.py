@@ -68,14 +68,3 @@ def start_on_nets(problem: Problem, options: GrowingOptions) -> StartRule:
         return 0
 
     return start
-
-
-def with_start_in_turn(recipe: Recipe, start: StartRule) -> Recipe:
-    """Return the recipe with another start in every second run of a search.
-
-    The best run counts, so that neither kind of start can make a search much worse.
-    """
-    _, *turns = 2 * (recipe, *recipe.others)
-    return replace(recipe, others=tuple(
-        replace(each, start=each.start if number % 2 else start, others=())
-        for number, each in enumerate(turns)))

@@ -65,15 +65,12 @@ class SearchOptions:
     runs: int = option(
         1, "Number of partitions from scratch, which are combined.", min=1)
     cycles: int = option(
-        0, "Number of times that a result is coarsened inside its blocks and refined "
-        "again.", min=0)
+        0, "Number of V-cycles, which coarsen inside the blocks and refine again.", min=0)
     population: int = option(
         0, "Number of partitions that the rounds of `rounds=` keep and combine; 0: no rounds.",
         min=0)
     passes: int | None = option(
-        None, "Number of passes over a level, the last ones, in walks that "
-        "begin with a partition, as combinations and cycles do; None: all.",
-        min=1)
+        None, "Number of last passes over a level in walks from a partition; None: all.", min=1)
     max_runs: int | None = option(
         None, "Number of partitions from scratch of a small graph, if these process at most 2^22 "
         "arcs or pins together, where a vertex counts as eight; at least `runs`. None: `runs`.",

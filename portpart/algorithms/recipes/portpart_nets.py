@@ -87,6 +87,8 @@ class HypergraphConfig:
         ClusteringOptions(max_coarse_weight=3), "Merging by clusters.")
     communities: CommunityOptions | None = option(
         CommunityOptions(), "Communities, which clusters stay within; None: no communities.")
+    runs_without_communities: int = option(
+        0, "Number of last runs of a search without communities.", min=0)
     nets: NetOptions = option(NetOptions(), "Nets that are used.")
     initial: InitialOptions = option(
         InitialOptions(method="auto", start_blocks=512,
@@ -103,8 +105,8 @@ class HypergraphConfig:
     coarsest_once_above: int | None = option(
         32, "With more blocks, the coarsest level has one pass; None: never.", min=1)
     order: str = option(
-        "id", 'Order in which the afterburner assumes that the pins of a net move: by "id", or '
-        'largest "gain" first.', choices=ORDERS)
+        "id", 'Order of moves that the afterburner assumes: by "id", or largest "gain" first.',
+        choices=ORDERS)
     flows: FlowOptions = option(
         FlowOptions(levels=0, alpha=16.0, max_entries=6000, max_matchings=5, max_blocks=256,
                     last_cycle_only=True),
@@ -157,7 +159,8 @@ STRONG = changed(HypergraphConfig(), {
     "constrained.max_block": 2**31, "constrained.alone": False,
     "refinement.temperatures": (0.9, 0.6, 0.3), "refinement.finest_temperatures": (0.9, 0.6, 0.3),
     "flows.levels": 100, "flows.max_matchings": None, "flows.max_blocks": 1024,
-    "flows.last_cycle_only": False, "search.runs": 2, "small": None})
+    "flows.last_cycle_only": False, "search.runs": 2, "runs_without_communities": 1,
+    "small": None})
 
 PRESETS = {
     "fast": changed(HypergraphConfig(), {
@@ -174,12 +177,12 @@ PRESETS = {
         "coarsening.min_coarsest": 1536, "clustering.growth": 4.0, "deeper_per_block": 96,
         "initial.growing.twice_up_to": 64,
         "refinement.coarse.tolerance": 0.9995, "refinement.coarse.stall_limit": 20,
-        "flows.max_entries": 2**20,
+        "flows.max_entries": 2**20, "runs_without_communities": 2,
         "search.runs": 4, "search.cycles": 2, "search.population": 24}),
 }
 
 SLOW_GROWTH = {"clustering.growth": 3.0, "clustering.skewed_growth": 3.0, "deeper_per_block": 0,
-               "coarsest_once_above": None}
+               "coarsest_once_above": None, "runs_without_communities": 0}
 STARTS_ON_NETS = {"initial.growing.max_net_size": 100_000, "initial.growing.max_pins_per_arc": 1e3}
 
 PRESETS_OF_EDGES = {
@@ -229,7 +232,8 @@ def prepared(problem: multilevel.Problem, config: HypergraphConfig) -> multileve
 def for_nets(config: HypergraphConfig, hypergraph: Hypergraph, are_large: bool) -> HypergraphConfig:
     """Return the configuration for few nets, or if many vertices have large nets only."""
     if are_large:
-        config = changed(config, {"initial.growing.also_on_large_nets": True})
+        config = changed(config, {"initial.growing.also_on_large_nets": True,
+                                  "runs_without_communities": 0})
     if are_large or hypergraph.num_vertices >= FEW_NETS * hypergraph.num_nets:
         wanted = max(1, config.initial.growing.net_by_net)
         config = changed(config, {"initial.growing.net_by_net": wanted})
@@ -255,10 +259,27 @@ def portpart_nets(problem: multilevel.Problem, config: HypergraphConfig) -> mult
         config.coarsening, first, start, refiner, passes, config.search,
         contraction=contract_in_walk, communities=_apart(problem, config, offered),
         offered=offered, flows=config.flows, last_pass=_last_pass(problem, config)).in_turn(others)
-    if deeper is None or config.search.runs == 1:
+    plain = start if deeper is None else multilevel.start_from_pool(problem, config.initial, passes)
+    return _in_runs(recipe, config, plain)
+
+
+def _in_runs(recipe: multilevel.Recipe, config: HypergraphConfig,
+             plain: multilevel.StartRule) -> multilevel.Recipe:
+    """Return the recipe with others for the further runs of a search.
+
+    Every second run has the plain start, and the last ones have no communities. The best run
+    counts, so that neither can make a search much worse.
+    """
+    kinds, runs = (recipe, *recipe.others), config.search.runs
+    apart = runs if recipe.communities is None else runs - config.runs_without_communities
+    if runs == 1 or (plain is recipe.start and apart == runs):
         return recipe
-    plain = multilevel.start_from_pool(problem, config.initial, passes)
-    return multilevel.with_start_in_turn(recipe, plain)
+    first, *others = (
+        replace(kinds[number % len(kinds)], others=(),
+                start=plain if number % 2 else recipe.start,
+                communities=recipe.communities if number < apart else None)
+        for number in range(runs))
+    return replace(first, others=tuple(others))
 
 
 MIN_SHRINK = 4
