@@ -76,10 +76,15 @@ def test_starts_on_large_nets_are_better(space: ExecutionSpace) -> None:
 
 @pytest.mark.parametrize("preset", list(PRESETS))
 @pytest.mark.parametrize(("pairs", "changes"), [
-    (0, {"also_on_large_nets": True, "net_by_net": 1}), (150, {"net_by_net": 1}), (450, {})])
+    (0, {"initial.growing.also_on_large_nets": True, "initial.growing.net_by_net": 1,
+         "runs_without_communities": 0}),
+    (150, {"initial.growing.net_by_net": 1}), (450, {})])
 def test_only_hypergraphs_of_few_or_large_nets_start_so(preset: str, pairs: int,
                                                         changes: dict[str, int]) -> None:
-    """Small nets for three quarters of the vertices are enough, as are many nets."""
+    """Small nets for three quarters of the vertices are enough, as are many nets.
+
+    Where nets are large, runs stay in the blocks that grew net by net.
+    """
     large = discs(1200, 40, 300)
     nets = [large.net_pins[begin:end].tolist()
             for begin, end in pairwise(large.net_offsets)]
@@ -88,6 +93,5 @@ def test_only_hypergraphs_of_few_or_large_nets_start_so(preset: str, pairs: int,
     problem = Problem(graph=hypergraph_of([*nets, *small], 1200).to(reference()),
                       balance=Balance(4, 310, 300), objective=net_objective("km1"), seed=1,
                       trace=Trace(reference(), large, None))
-    expected = portpart.options.changed(PRESETS[preset], {
-        f"initial.growing.{name}": value for name, value in changes.items()})
+    expected = portpart.options.changed(PRESETS[preset], changes)
     assert prepared(problem, PRESETS[preset]).config == expected
