@@ -87,8 +87,8 @@ class HypergraphConfig:
         ClusteringOptions(max_coarse_weight=3), "Merging by clusters.")
     communities: CommunityOptions | None = option(
         CommunityOptions(), "Communities, which clusters stay within; None: no communities.")
-    runs_without_communities: int = option(
-        0, "Number of last runs of a search without communities.", min=0)
+    communities_in_turn: int | None = option(
+        None, "Number of runs with communities, in turn with as many without; None: all.", min=1)
     nets: NetOptions = option(NetOptions(), "Nets that are used.")
     initial: InitialOptions = option(
         InitialOptions(method="auto", start_blocks=512,
@@ -159,7 +159,7 @@ STRONG = changed(HypergraphConfig(), {
     "constrained.max_block": 2**31, "constrained.alone": False,
     "refinement.temperatures": (0.9, 0.6, 0.3), "refinement.finest_temperatures": (0.9, 0.6, 0.3),
     "flows.levels": 100, "flows.max_matchings": None, "flows.max_blocks": 1024,
-    "flows.last_cycle_only": False, "search.runs": 2, "runs_without_communities": 1,
+    "flows.last_cycle_only": False, "search.runs": 2, "communities_in_turn": 1,
     "small": None})
 
 PRESETS = {
@@ -177,12 +177,12 @@ PRESETS = {
         "coarsening.min_coarsest": 1536, "clustering.growth": 4.0, "deeper_per_block": 96,
         "initial.growing.twice_up_to": 64,
         "refinement.coarse.tolerance": 0.9995, "refinement.coarse.stall_limit": 20,
-        "flows.max_entries": 2**20, "runs_without_communities": 2,
+        "flows.max_entries": 2**20, "communities_in_turn": 2,
         "search.runs": 4, "search.cycles": 2, "search.population": 24}),
 }
 
 SLOW_GROWTH = {"clustering.growth": 3.0, "clustering.skewed_growth": 3.0, "deeper_per_block": 0,
-               "coarsest_once_above": None, "runs_without_communities": 0}
+               "coarsest_once_above": None, "communities_in_turn": None}
 STARTS_ON_NETS = {"initial.growing.max_net_size": 100_000, "initial.growing.max_pins_per_arc": 1e3}
 
 PRESETS_OF_EDGES = {
@@ -233,7 +233,7 @@ def for_nets(config: HypergraphConfig, hypergraph: Hypergraph, are_large: bool) 
     """Return the configuration for few nets, or if many vertices have large nets only."""
     if are_large:
         config = changed(config, {"initial.growing.also_on_large_nets": True,
-                                  "runs_without_communities": 0})
+                                  "communities_in_turn": None})
     if are_large or hypergraph.num_vertices >= FEW_NETS * hypergraph.num_nets:
         wanted = max(1, config.initial.growing.net_by_net)
         config = changed(config, {"initial.growing.net_by_net": wanted})
@@ -267,18 +267,18 @@ def _in_runs(recipe: multilevel.Recipe, config: HypergraphConfig,
              plain: multilevel.StartRule) -> multilevel.Recipe:
     """Return the recipe with others for the further runs of a search.
 
-    Every second run has the plain start, and the last ones have no communities. The best run
-    counts, so that neither can make a search much worse.
+    Every second run has the plain start, and runs with and without communities alternate. The best
+    run counts, so that neither can make a search much worse.
     """
-    kinds, runs = (recipe, *recipe.others), config.search.runs
-    apart = runs if recipe.communities is None else runs - config.runs_without_communities
-    if runs == 1 or (plain is recipe.start and apart == runs):
+    kinds = (recipe, *recipe.others)
+    turn = None if recipe.communities is None else config.communities_in_turn
+    if config.search.runs == 1 or (plain is recipe.start and turn is None):
         return recipe
     first, *others = (
         replace(kinds[number % len(kinds)], others=(),
                 start=plain if number % 2 else recipe.start,
-                communities=recipe.communities if number < apart else None)
-        for number in range(runs))
+                communities=None if turn and number // turn % 2 else recipe.communities)
+        for number in range(2 * (turn or 1) * len(kinds)))
     return replace(first, others=tuple(others))
 
 

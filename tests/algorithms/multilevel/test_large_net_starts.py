@@ -77,10 +77,10 @@ def test_starts_on_large_nets_are_better(space: ExecutionSpace) -> None:
 @pytest.mark.parametrize("preset", list(PRESETS))
 @pytest.mark.parametrize(("pairs", "changes"), [
     (0, {"initial.growing.also_on_large_nets": True, "initial.growing.net_by_net": 1,
-         "runs_without_communities": 0}),
+         "communities_in_turn": None}),
     (150, {"initial.growing.net_by_net": 1}), (450, {})])
 def test_only_hypergraphs_of_few_or_large_nets_start_so(preset: str, pairs: int,
-                                                        changes: dict[str, int]) -> None:
+                                                        changes: dict[str, int | None]) -> None:
     """Small nets for three quarters of the vertices are enough, as are many nets.
 
     Where nets are large, runs stay in the blocks that grew net by net.

@@ -39,17 +39,18 @@ def have_communities(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 @pytest.mark.parametrize(("preset", "expected"), [
     ("fast", [True]), ("default", [True]), ("strong", [True, False]),
     ("best", [True, True, False, False])])
-def test_the_last_runs_have_none(have_communities: list[bool], preset: str, k: int,
+def test_half_of_the_runs_have_none(have_communities: list[bool], preset: str, k: int,
                                  expected: list[bool]) -> None:
     portpart.partition(generators.netlist(6_000), k, seed=3, preset=preset, threads=1)
     assert have_communities == expected
 
 
-@pytest.mark.parametrize(("number", "expected"), [
-    (0, [True, True, True]), (1, [True, True, False]), (3, [False] * 3), (5, [False] * 3)])
-def test_their_number_is_an_option(have_communities: list[bool], number: int,
+@pytest.mark.parametrize(("turn", "expected"), [
+    (None, [True] * 5), (1, [True, False, True, False, True]),
+    (2, [True, True, False, False, True]), (9, [True] * 5)])
+def test_their_number_is_an_option(have_communities: list[bool], turn: int | None,
                                    expected: list[bool]) -> None:
-    preset = changed(PRESETS["strong"], {"runs_without_communities": number, "search.runs": 3})
+    preset = changed(PRESETS["strong"], {"communities_in_turn": turn, "search.runs": 5})
     portpart.partition(generators.netlist(6_000), 2, seed=3, preset=preset, threads=1)
     assert have_communities == expected
 
@@ -80,8 +81,8 @@ def test_circuits_into_two_blocks_cut_less(name: str) -> None:
     """Their communities cross the smallest cuts that are known."""
     circuit = portpart.io.read_hypergraph(hypergraph_path(name))
     km1 = {}
-    for number in (0, 1):
-        preset = changed(PRESETS["strong"], {"runs_without_communities": number})
+    for turn in (None, 1):
+        preset = changed(PRESETS["strong"], {"communities_in_turn": turn})
         result = portpart.partition(circuit, 2, seed=1, preset=preset)
-        km1[number] = net_oracles.values(circuit, oracles.host(result.part))["km1"]
-    assert km1[1] < km1[0]
+        km1[turn] = net_oracles.values(circuit, oracles.host(result.part))["km1"]
+    assert km1[1] < km1[None]
