@@ -88,7 +88,8 @@ class HypergraphConfig:
     communities: CommunityOptions | None = option(
         CommunityOptions(), "Communities, which clusters stay within; None: no communities.")
     communities_in_turn: int | None = option(
-        None, "Number of runs with communities, in turn with as many without; None: all.", min=1)
+        None, "Number of runs with communities, in turn with as many without; None: all.", min=1,
+        max=64)
     nets: NetOptions = option(NetOptions(), "Nets that are used.")
     initial: InitialOptions = option(
         InitialOptions(method="auto", start_blocks=512,

@@ -55,6 +55,13 @@ def test_their_number_is_an_option(have_communities: list[bool], turn: int | Non
     assert have_communities == expected
 
 
+@pytest.mark.parametrize("turn", [0, 65, 10**9, 1.5])
+def test_other_numbers_are_refused(turn: float) -> None:
+    """There is a recipe for each run until they repeat."""
+    with pytest.raises((ValueError, TypeError), match="communities_in_turn"):
+        changed(portpart.HypergraphConfig(), {"communities_in_turn": turn})
+
+
 def test_edges_of_graphs_have_them_in_all_runs(have_communities: list[bool]) -> None:
     """Their runs were measured with communities only."""
     portpart.partition_edges(delaunay(2_000), 4, preset="strong", threads=1)
